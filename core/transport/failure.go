@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/agent-sandbox/agent-sandbox/core/fault"
 )
 
 // ErrNotStored is what Store.Get and Store.Delete return for a missing name.
@@ -65,4 +67,14 @@ func (e *NetError) Unwrap() error { return e.Cause }
 // call with effects may be repeated.
 func (e *NetError) NeverSent() bool {
 	return e.Kind == NetResolve || e.Kind == NetConnect || e.Kind == NetTLS
+}
+
+// Contained is the error for a recovered panic: E9000. Both hosts use it, so
+// that a bug of ours looks the same everywhere.
+func Contained(panicked any) error {
+	e := fault.New(fault.CodeInternal, "%v", panicked).Suggest("this is a bug of ours: please report it")
+	if cause, ok := panicked.(error); ok {
+		e.Cause = cause
+	}
+	return e
 }

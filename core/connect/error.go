@@ -1,0 +1,134 @@
+package connect
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/agent-sandbox/agent-sandbox/core/transport"
+)
+
+// Error is what the peer answered instead of a result.
+type Error struct {
+	Code       string        // Connect code in snake case
+	Message    string        // the peer's words, bounded
+	Status     int           // HTTP status; 200 for errors inside a stream
+	Plain      bool          // not a Connect error body: a proxy or gateway answered
+	SandboxID  string        // the gateway's JSON names the sandbox
+	Port       int           // the gateway's JSON names a closed port
+	RequestID  string        // the peer's trace id
+	RetryAfter time.Duration // 0 = not said
+}
+
+func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+// Protocol says that the peer broke the protocol.
+type Protocol struct {
+	Expected string
+	Got      string // first bytes of what came, printable and bounded
+}
+
+func (e *Protocol) Error() string { return "expected " + e.Expected + ", got " + e.Got }
+
+// Cut says that a stream ended without its end-of-stream message.
+type Cut struct{ Cause error }
+
+func (e *Cut) Error() string { return "the stream ended without an end-of-stream message" }
+
+// Unwrap gives the transport's error, nil after a clean end of the connection.
+func (e *Cut) Unwrap() error { return e.Cause }
+
+// codeOfStatus names a plain HTTP answer (e2b.md 3.3; 404 is an unknown route,
+// 429 and 5xx the proxy's).
+func codeOfStatus(status int) string {
+	switch status {
+	case 400:
+		return "invalid_argument"
+	case 401:
+		return "unauthenticated"
+	case 403:
+		return "permission_denied"
+	case 404, 501, 505:
+		return "unimplemented"
+	case 409:
+		return "aborted"
+	case 413, 429:
+		return "resource_exhausted"
+	case 499:
+		return "canceled"
+	case 500:
+		return "internal"
+	case 502, 503:
+		return "unavailable"
+	case 504:
+		return "deadline_exceeded"
+	}
+	return "unknown"
+}
+
+const maxMessageText = 500
+
+// Failure turns an answer with a bad status into an error. It never fails: the
+// status decides, the body only adds words.
+func Failure(resp *transport.Response, body []byte) *Error {
+	e := &Error{
+		Code: codeOfStatus(resp.Status), Status: resp.Status, Plain: true,
+		RequestID:  resp.Header.Get("x-e2b-trace-id"),
+		RetryAfter: RetryAfter(resp.Header),
+	}
+	var answer struct {
+		Code      json.RawMessage `json:"code"`
+		Message   string          `json:"message"`
+		SandboxID string          `json:"sandboxId"`
+		Port      int             `json:"port"`
+	}
+	if json.Unmarshal(body, &answer) == nil {
+		e.Message, e.SandboxID, e.Port = Clip(answer.Message), answer.SandboxID, answer.Port
+		var code string
+		if json.Unmarshal(answer.Code, &code) == nil && code != "" {
+			e.Code, e.Plain = code, false
+		}
+	} else if text := strings.TrimSpace(string(body)); isPlainText(text) {
+		e.Message = Clip(text)
+	}
+	if e.Message == "" {
+		e.Message = "HTTP " + strconv.Itoa(resp.Status)
+	}
+	return e
+}
+
+// RetryAfter reads delta seconds (e2b.md 1.1); 0 when absent or another form.
+func RetryAfter(h transport.Header) time.Duration {
+	n, err := strconv.ParseUint(h.Get("retry-after"), 10, 31)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(n) * time.Second
+}
+
+// Clip bounds a peer's text and takes control characters out of it.
+func Clip(s string) string {
+	if len(s) > maxMessageText {
+		s = s[:maxMessageText] + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || (r < ' ' && r != '\n' && r != '\t') || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// isPlainText keeps a proxy's HTML page out of messages.
+func isPlainText(s string) bool {
+	return s != "" && !strings.HasPrefix(s, "<") && utf8.ValidString(s)
+}
+
+func firstBytes(b []byte) string {
+	if len(b) > 60 {
+		b = b[:60]
+	}
+	return strconv.QuoteToASCII(string(b))
+}

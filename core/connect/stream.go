@@ -1,0 +1,150 @@
+package connect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/agent-sandbox/agent-sandbox/core/transport"
+)
+
+// Stream is the answer of a server-streaming call, read by one task.
+type Stream struct {
+	body  transport.ResponseBody
+	dec   decoder
+	ended bool
+}
+
+// Open starts a server-streaming call with its one request message. The
+// client's request clock runs until the head.
+func (c *Client) Open(ctx context.Context, procedure string, in Encoder) (*Stream, error) {
+	body, err := encode(c.Codec, in, beginEnvelope(nil))
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.Host.Do(ctx, c.request(procedure, c.Codec.streamType(), transport.Body{Bytes: endEnvelope(body, 0)}))
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkStream(ctx, resp); err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	return &Stream{body: resp.Body, dec: decoder{max: c.max()}}, nil
+}
+
+// checkStream refuses answers that are no stream of ours: a bad status, or a
+// good one that carries a page or a JSON error object instead.
+func (c *Client) checkStream(ctx context.Context, resp *transport.Response) error {
+	if resp.Status != 200 {
+		return c.fail(ctx, resp)
+	}
+	got := strings.TrimSpace(strings.SplitN(resp.Header.Get("content-type"), ";", 2)[0])
+	if strings.EqualFold(got, c.Codec.streamType()) {
+		return nil
+	}
+	some := ReadSome(ctx, resp.Body, maxErrorBody)
+	if e := Failure(resp, some); e.Message != "HTTP 200" {
+		return e
+	}
+	return &Protocol{Expected: c.Codec.streamType(), Got: firstBytes([]byte(got + " " + string(some)))}
+}
+
+// Next waits for the next message, which is valid until the following Next.
+// io.EOF follows a successful end of stream; *Error a failed one; *Cut none.
+func (s *Stream) Next(ctx context.Context) ([]byte, error) {
+	for {
+		flags, msg, ok, err := s.dec.pop()
+		switch {
+		case s.ended:
+			return nil, io.EOF
+		case err != nil:
+			return nil, &Protocol{Expected: "a Connect envelope", Got: err.Error()}
+		case ok && flags&flagEnd != 0:
+			s.ended = true
+			return nil, endOfStream(msg)
+		case ok:
+			return msg, nil
+		}
+		chunk, err := s.body.Next(ctx)
+		if err != nil {
+			return nil, s.cut(ctx, err)
+		}
+		s.dec.push(chunk)
+	}
+}
+
+func (s *Stream) cut(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, io.EOF):
+		return &Cut{}
+	case ctx.Err() != nil:
+		return err
+	}
+	return &Cut{Cause: err}
+}
+
+// Close aborts what has not been read.
+func (s *Stream) Close() { s.body.Close() }
+
+func endOfStream(msg []byte) error {
+	var end struct {
+		Error *struct{ Code, Message string } `json:"error"`
+	}
+	if err := json.Unmarshal(msg, &end); err != nil {
+		return &Protocol{Expected: "the JSON of an end-of-stream message", Got: firstBytes(msg)}
+	}
+	if end.Error == nil {
+		return io.EOF
+	}
+	code := end.Error.Code
+	if code == "" {
+		code = "unknown"
+	}
+	return &Error{Code: code, Message: Clip(end.Error.Message), Status: 200}
+}
+
+// Send makes a client-streaming call: next gives the request messages, io.EOF
+// ends them; out is the one answer.
+func (c *Client) Send(ctx context.Context, procedure string, next func(context.Context) (Encoder, error), out Parser) error {
+	pull := func(ctx context.Context) ([]byte, error) {
+		m, err := next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		b, err := encode(c.Codec, m, beginEnvelope(nil))
+		if err != nil {
+			return nil, err
+		}
+		return endEnvelope(b, 0), nil
+	}
+	resp, err := c.Host.Do(ctx, c.request(procedure, c.Codec.streamType(), transport.Body{Next: pull}))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if err := c.checkStream(ctx, resp); err != nil {
+		return err
+	}
+	s := &Stream{body: resp.Body, dec: decoder{max: c.max()}}
+	return s.single(ctx, c.Codec, out)
+}
+
+func (s *Stream) single(ctx context.Context, codec Codec, out Parser) error {
+	for got := false; ; got = true {
+		msg, err := s.Next(ctx)
+		switch {
+		case errors.Is(err, io.EOF) && got:
+			return nil
+		case errors.Is(err, io.EOF):
+			return &Protocol{Expected: "one answer message", Got: "an empty stream"}
+		case err != nil:
+			return err
+		}
+		if err := Parse(codec, out, msg); err != nil {
+			return &Protocol{Expected: codec.streamType(), Got: firstBytes(msg)}
+		}
+	}
+}

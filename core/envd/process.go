@@ -1,0 +1,62 @@
+package envd
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/agent-sandbox/agent-sandbox/core/connect"
+	"github.com/agent-sandbox/agent-sandbox/core/plane"
+)
+
+const service = "process.Process/"
+
+// List gives the running processes.
+func (c *Client) List(ctx context.Context) ([]plane.ProcessInfo, error) {
+	var out processList
+	err := c.unary(ctx, true, service+"List", "", processArea, empty{}, &out)
+	return out.list, err
+}
+
+// SendInput writes b to a process's stdin, or to its terminal.
+func (c *Client) SendInput(ctx context.Context, sel plane.Selector, pty bool, b []byte) error {
+	return c.unary(ctx, false, service+"SendInput", "", processArea, inputRequest{sel, input{pty, b}}, done{})
+}
+
+// CloseStdin ends a process's stdin; twice is fine.
+func (c *Client) CloseStdin(ctx context.Context, sel plane.Selector) error {
+	return c.unary(ctx, true, service+"CloseStdin", "", processArea, selectRequest{sel}, done{})
+}
+
+// Signal signals a process.
+func (c *Client) Signal(ctx context.Context, sel plane.Selector, sig plane.Signal) error {
+	return c.unary(ctx, false, service+"SendSignal", "", processArea, signalRequest{sel, sig}, done{})
+}
+
+// Resize tells a terminal its size.
+func (c *Client) Resize(ctx context.Context, sel plane.Selector, size plane.Size) error {
+	return c.unary(ctx, true, service+"Update", "", processArea, resizeRequest{sel, size}, done{})
+}
+
+// StreamInput sends many pieces of input in one call. It returns once the peer
+// has acknowledged them all. No clock runs while next waits for its source.
+func (c *Client) StreamInput(ctx context.Context, sel plane.Selector, pty bool, next func(context.Context) ([]byte, error)) error {
+	started := false
+	message := func(ctx context.Context) (connect.Encoder, error) {
+		if !started {
+			started = true
+			return streamStart{sel}, nil
+		}
+		b, err := next(ctx)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		if err != nil && len(b) == 0 {
+			return nil, io.EOF
+		}
+		return streamData{input{pty, b}}, nil
+	}
+	rpc := c.rpc("")
+	err := rpc.Send(ctx, service+"StreamInput", message, done{})
+	return c.explain(ctx, connect.Classify(ctx, err, processArea))
+}
