@@ -3,7 +3,12 @@
 // the host side over a unix socket.
 package inside
 
-import "context"
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+)
 
 // Modes of a relay.
 const (
@@ -14,26 +19,89 @@ const (
 	ModeProxy = "proxy"
 )
 
-// Relay owns the listeners inside. Close it, or end the ctx of Serve.
-type Relay struct{}
+// The relay's ports on 127.0.0.1, outside the range that the kernel picks from.
+// When one is taken the kernel picks.
+const (
+	tcpPort = 61001
+	dnsPort = 61053
+)
 
 // Setup prepares the network namespace of the calling thread: lo, address, route,
 // redirection and listeners. It needs CAP_NET_ADMIN there and is called before
 // privileges are dropped; Serve needs no privilege.
-func Setup() (relay *Relay, mode string, err error) { return &Relay{}, ModeTransparent, nil }
+func Setup() (relay *Relay, mode string, err error) {
+	if err := bringUp(); err != nil {
+		return nil, "", err
+	}
+	if r, err := transparent(); err == nil {
+		return r, ModeTransparent, nil
+	}
+	r, err := proxied()
+	return r, ModeProxy, err
+}
 
 // NoNetwork brings up lo and nothing else: every other address is unreachable at once.
-func NoNetwork() error { return nil }
+func NoNetwork() error { return bringUp() }
 
-// Serve relays to the host's socket until ctx ends, then closes the listeners and
-// every connection.
-func (r *Relay) Serve(ctx context.Context, socketPath string) {}
+func transparent() (*Relay, error) {
+	r, err := listen(tcpPort, dnsPort)
+	if err != nil {
+		return nil, err
+	}
+	r.accept, r.nameserver = r.acceptRedirected, nameserver
+	if err = redirect(r.tcpPort(), r.dnsPort()); err == nil {
+		err = route()
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
 
-// Close frees the listeners of a relay that is not served.
-func (r *Relay) Close() error { return nil }
+// proxied has no default route: what ignores the variables is unreachable at once.
+func proxied() (*Relay, error) {
+	r, err := listen(tcpPort, 53)
+	if err != nil {
+		return nil, err
+	}
+	r.accept, r.nameserver = r.acceptProxy, "127.0.0.1"
+	r.env = proxyEnv(r.tcpPort())
+	return r, nil
+}
 
-// Env gives the variables (NAME=value) that programs inside need; none in ModeTransparent.
-func (r *Relay) Env() []string { return nil }
+func listen(tcp, dns uint16) (*Relay, error) {
+	t, err := listenTCP(tcp)
+	if err != nil {
+		return nil, err
+	}
+	u, err := listenUDP(dns)
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return &Relay{tcp: t, dns: u}, nil
+}
 
-// Nameserver is the address for resolv.conf inside.
-func (r *Relay) Nameserver() string { return "10.0.2.3" }
+func listenTCP(port uint16) (*net.TCPListener, error) {
+	for _, p := range []uint16{port, 0} {
+		l, err := net.ListenTCP("tcp4", net.TCPAddrFromAddrPort(local(p)))
+		if err == nil {
+			return l, nil
+		}
+		if p == 0 {
+			return nil, fmt.Errorf("listen inside: %w", err)
+		}
+	}
+	return nil, net.ErrClosed
+}
+
+func listenUDP(port uint16) (*net.UDPConn, error) {
+	c, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(local(port)))
+	if err != nil {
+		return nil, fmt.Errorf("listen inside: %w", err)
+	}
+	return c, nil
+}
+
+func local(port uint16) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)
+}
