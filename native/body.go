@@ -18,6 +18,7 @@ type responseBody struct {
 	x *exchange
 	r io.ReadCloser
 
+	bulk bool // no chunk was read, so that ToHost may have it whole
 	buf  *[]byte
 	size int   // index into bufferSizes
 	full bool  // the last read filled buf
@@ -35,6 +36,7 @@ func (b *responseBody) Next(ctx context.Context) ([]byte, error) {
 		b.close()
 		return nil, b.err
 	}
+	b.bulk = false
 	b.grow()
 	n, err := readSome(b.r, *b.buf)
 	b.x.waiting.Store(false)
@@ -105,7 +107,9 @@ func (x *exchange) hangUp(r io.Closer, why error) {
 // ToHost gives the rest to whoever called the operation. The stream ends with
 // the ctx that was waited on last: the one of Do.
 func (b *responseBody) ToHost(idle time.Duration) transport.Stream {
-	b.dropBuffer()
+	if b.err == nil && !b.bulk {
+		b.err = transport.ErrNotBulk
+	}
 	s := &stream{x: b.x, r: b.r, err: b.err, idle: newIdleTimer(idle, b.x.cancel)}
 	if s.err != nil {
 		b.close()

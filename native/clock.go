@@ -115,3 +115,18 @@ func branch(parent context.Context) (context.Context, context.CancelCauseFunc) {
 	runtime.AddCleanup(b, func(stop func() bool) { stop() }, stop)
 	return b, cancel
 }
+
+// Sleep waits for d; ctx ends it early, with the cause.
+func (h *Host) Sleep(ctx context.Context, d time.Duration) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -54,7 +54,7 @@ func (h *Host) Do(ctx context.Context, r *transport.Request) (*transport.Respons
 	return &transport.Response{
 		Status: resp.StatusCode,
 		Header: headerList(resp.Header),
-		Body:   &responseBody{x: x, r: resp.Body},
+		Body:   &responseBody{x: x, r: resp.Body, bulk: r.Bulk},
 	}, nil
 }
 

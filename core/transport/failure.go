@@ -14,6 +14,10 @@ var ErrNotStored = errors.New("not stored")
 // ErrNobodyWaits ends the ctx of a flight whose last waiter has left.
 var ErrNobodyWaits = errors.New("nobody waits for it any more")
 
+// ErrNotBulk is what ToHost gives when the request was not marked Bulk, or its
+// body was partly read: the host has then begun to deliver it to the core.
+var ErrNotBulk = errors.New("only an unread body of a Bulk request can be given to the host")
+
 // Names of the clocks. Each is a separate limit with its own option.
 const (
 	ClockRequest  = "request"  // until the response head

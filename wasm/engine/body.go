@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/agent-sandbox/agent-sandbox/core/transport"
+)
+
+var (
+	errBodyClosed = errors.New("the body was closed")
+	errHostReads  = errors.New("this body is delivered by the host")
+)
+
+// body is transport.ResponseBody of an exchange.
+type body struct{ x *exchange }
+
+// Next waits for the next chunk.
+func (b *body) Next(ctx context.Context) ([]byte, error) {
+	x := b.x
+	if x.given != nil {
+		x.spare, x.given = x.given, nil
+	}
+	if x.closed {
+		return nil, x.err
+	}
+	if x.bulk && !x.asked {
+		x.asked = true
+		x.h.e.emit(Out{Op: x.h.o.id, Stream: x.id, Kind: BodyToCore})
+	}
+	err := x.h.until(ctx, &x.reader, func() bool { return ctx.Err() == nil && (len(x.chunks) > 0 || x.err != nil) })
+	if err != nil {
+		x.abort(err)
+		x.err = err // the body is dead, however it would have ended
+		return nil, err
+	}
+	if len(x.chunks) > 0 {
+		x.given, x.chunks = x.chunks[0], x.chunks[1:]
+		x.backlog -= len(x.given)
+		return x.given, nil
+	}
+	x.abort(x.err)
+	return nil, x.err
+}
+
+// Close aborts what has not been read.
+func (b *body) Close() { b.x.abort(errBodyClosed) }
+
+// ToHost gives the body of a Bulk request to the host.
+func (b *body) ToHost(idle time.Duration) transport.Stream {
+	x := b.x
+	s := &stream{x: x}
+	switch {
+	case x.closed:
+		s.err = x.err
+	case !x.bulk || x.asked:
+		s.err = transport.ErrNotBulk
+		x.abort(s.err)
+	default:
+		x.h.e.emit(Out{Op: x.h.o.id, Stream: x.id, Kind: BodyToHost, After: idle})
+		x.closed = true // the host's from now on
+		delete(x.h.o.exchanges, x.id)
+	}
+	return s
+}
+
+// stream names a body that the host delivers.
+type stream struct {
+	x    *exchange
+	err  error
+	open io.ReadCloser
+}
+
+// Read works only where the host can give the body to Go code outside the
+// operation; an operation itself never reads it.
+func (s *stream) Read(p []byte) (int, error) {
+	r, err := s.reader()
+	if err != nil {
+		return 0, err
+	}
+	return r.Read(p)
+}
+
+// Close ends the host's stream.
+func (s *stream) Close() error {
+	r, err := s.reader()
+	if err != nil {
+		return nil //nolint:nilerr // nothing is open
+	}
+	s.err = errBodyClosed
+	return r.Close()
+}
+
+func (s *stream) reader() (io.ReadCloser, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	if s.open == nil && s.x.h.e.options.Open != nil {
+		s.open = s.x.h.e.options.Open(s.x.h.o.id, s.x.id)
+	}
+	if s.open == nil {
+		return nil, errHostReads
+	}
+	return s.open, nil
+}

@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"github.com/agent-sandbox/agent-sandbox/core/transport"
+)
+
+// exchange is one HTTP request and its answer.
+type exchange struct {
+	h      *host
+	scope  *scope
+	id     uint32
+	reader *task // who waits for the head or a chunk
+	upload *upload
+	peer   string
+
+	bulk   bool
+	asked  bool // BodyToCore was said
+	head   *transport.Response
+	chunks [][]byte
+	given  []byte // what the last Next returned
+	spare  []byte // free for the next chunk
+	err    error  // how it ended; io.EOF when complete
+
+	backlog int
+	closed  bool
+}
+
+// Do sends r and waits for the head.
+func (h *host) Do(ctx context.Context, r *transport.Request) (*transport.Response, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	x := &exchange{h: h, scope: h.e.current.scope, id: h.o.stream(), bulk: r.Bulk}
+	h.o.exchanges[x.id] = x
+	sent := *r
+	sent.Body.Next = nil
+	sent.Body.Bytes = bytes.Clone(r.Body.Bytes)
+	h.e.emit(Out{Op: h.o.id, Stream: x.id, Kind: HTTPRequest, Request: &sent, Pieces: r.Body.Next != nil})
+	if r.Body.Next != nil {
+		x.sendPieces(r.Body.Next)
+	}
+	err := h.until(ctx, &x.reader, func() bool { return x.head != nil || x.err != nil })
+	if x.head != nil && err == nil {
+		x.head.Body = &body{x}
+		return x.head, nil
+	}
+	if err == nil {
+		err = x.err
+	}
+	if err == io.EOF {
+		err = &transport.NetError{Kind: transport.NetReset, Message: "the exchange ended without a head", Cause: io.ErrUnexpectedEOF}
+	}
+	x.abort(err)
+	return nil, err
+}
+
+// exchangeEvent takes what came for an exchange.
+func (o *operation) exchangeEvent(v Event) {
+	x := o.exchanges[v.Stream]
+	if x == nil || x.err != nil {
+		return
+	}
+	switch v.Kind {
+	case HTTPHead:
+		x.head = &transport.Response{Status: v.Status, Header: v.Header}
+	case HTTPChunk:
+		x.keep(v.Data)
+	case HTTPEnd:
+		x.finish(io.EOF)
+	case HTTPError:
+		x.finish(orLost(v.Err))
+	case BodyWanted:
+		x.wanted()
+		return
+	}
+	o.e.ready(x.reader)
+}
+
+func orLost(err error) error {
+	if err == nil || err == io.EOF {
+		return &transport.NetError{Kind: transport.NetOther, Message: "the exchange failed", Cause: err}
+	}
+	return err
+}
+
+// keep copies a chunk: it has to live until the next Next, and the buffer is the
+// host's again when the turn ends. The copy goes where the last one was.
+func (x *exchange) keep(data []byte) {
+	if len(data) == 0 {
+		return
+	}
+	x.chunks = append(x.chunks, append(x.spare[:0], data...))
+	x.spare = nil
+	x.backlog += len(data)
+}
+
+// finish notes how the exchange ended. A body that is still being sent ends too.
+func (x *exchange) finish(err error) {
+	if x.err != nil {
+		return
+	}
+	x.err = err
+	x.stopUpload(err)
+}
+
+// abort forgets the exchange, and tells the host when it is still going on.
+func (x *exchange) abort(cause error) {
+	if x.closed {
+		return
+	}
+	x.closed = true
+	delete(x.h.o.exchanges, x.id)
+	if x.err == nil {
+		x.h.e.emit(Out{Op: x.h.o.id, Stream: x.id, Kind: HTTPAbort})
+		x.finish(cause)
+	}
+	x.chunks, x.backlog = nil, 0
+}
