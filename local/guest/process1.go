@@ -1,0 +1,89 @@
+//go:build linux
+
+package guest
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/agent-sandbox/agent-sandbox/local/isolation/boot"
+)
+
+// Inside is what a Service gets to know and to use.
+type Inside struct {
+	Config *boot.Config
+}
+
+// process1 is the state of process 1.
+type process1 struct {
+	control *net.UnixConn
+	cfg     *boot.Config
+	trees   trees
+	thread  *thread
+	conns   *handedListener
+	// networkEnv are variables that programs need to reach the network.
+	networkEnv []string
+}
+
+// boot brings the process from a fresh clone to answering HTTP.
+func (p *process1) boot(s Service) error {
+	err := steps(
+		namedStep{"hostname", func() error { return unix.Sethostname([]byte(p.cfg.Hostname)) }},
+		namedStep{"rlimits", func() error { return setRlimits(p.cfg.Rlimits) }},
+		namedStep{"mounts", p.buildRoot},
+		namedStep{"network", p.network},
+		namedStep{"user side", p.startUserSide},
+		namedStep{"privileges", p.confine},
+		namedStep{"service", func() error { return p.serve(s) }},
+	)
+	if err != nil {
+		return err
+	}
+	return boot.Send(p.control, boot.Message{Op: boot.OpReady})
+}
+
+// headerTimeout bounds a client that connects and says nothing.
+const headerTimeout = 30 * time.Second
+
+func (p *process1) serve(s Service) error {
+	h, err := s(Inside{Config: p.cfg})
+	if err != nil {
+		return err
+	}
+	p.conns = newHandedListener()
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout}
+	go srv.Serve(p.conns) //nolint:errcheck // ends with the process
+	return nil
+}
+
+// serveControl takes what the host side hands over until it goes away.
+func (p *process1) serveControl() {
+	for {
+		m, files, err := boot.Receive(p.control)
+		if err != nil {
+			os.Exit(0)
+		}
+		p.handle(m, files)
+	}
+}
+
+func (p *process1) handle(m boot.Message, files []*os.File) {
+	if len(files) != 1 {
+		for _, f := range files {
+			_ = f.Close()
+		}
+		return
+	}
+	switch m.Op {
+	case boot.OpConn:
+		p.conns.hand(files[0])
+	case boot.OpPort:
+		go answerPort(files[0], m.Port)
+	default:
+		_ = files[0].Close()
+	}
+}

@@ -1,0 +1,166 @@
+//go:build linux
+
+package isolation
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+func accessible(path string) bool {
+	return unix.Access(path, unix.W_OK|unix.X_OK) == nil
+}
+
+// cage holds the control groups of one sandbox.
+type cage struct {
+	// dirs maps a controller to its group; "" is the unified tree.
+	dirs   map[string]string
+	unique []string
+	limits []Limit
+}
+
+// groupSetting is one limit to write.
+type groupSetting struct{ controller, v1File, v1Value, v2File, v2Value string }
+
+const mebibyte = 1 << 20
+
+// cpuPeriod is the accounting period of the CPU limit in microseconds.
+const cpuPeriod = 100_000
+
+func settingsOf(s Spec) []groupSetting {
+	mem := strconv.Itoa(s.MemoryMB * mebibyte)
+	quota := strconv.Itoa(max(int(s.CPUs*cpuPeriod), 1000))
+	pids := strconv.Itoa(s.Pids)
+	return []groupSetting{
+		{"memory", "memory.limit_in_bytes", mem, "memory.max", mem},
+		{"cpu", "cpu.cfs_quota_us", quota, "cpu.max", quota + " " + strconv.Itoa(cpuPeriod)},
+		{"pids", "pids.max", pids, "pids.max", pids},
+	}
+}
+
+// newCage makes the groups of one sandbox and sets its limits. What cannot be
+// had is said in limits and is no error.
+func (g *controlGroups) newCage(s Spec) *cage {
+	c := &cage{dirs: map[string]string{}}
+	for controller, dir := range g.v1 {
+		c.add(g, controller, dir, s.ID)
+	}
+	if g.v2 != "" {
+		c.add(g, "", g.v2, s.ID)
+	}
+	for _, set := range settingsOf(s) {
+		c.limits = append(c.limits, c.limit(g, set))
+	}
+	return c
+}
+
+func (c *cage) add(g *controlGroups, controller, dir, id string) {
+	parent, err := g.parent(dir, controller == "")
+	if err != nil {
+		return
+	}
+	path := filepath.Join(parent, id)
+	err = os.Mkdir(path, 0o755)
+	switch {
+	case err == nil:
+		c.unique = append(c.unique, path)
+	case !errors.Is(err, os.ErrExist):
+		return
+	}
+	c.dirs[controller] = path
+}
+
+func (c *cage) limit(g *controlGroups, set groupSetting) Limit {
+	l := Limit{Name: set.controller, Value: set.v2Value}
+	if set.controller == "cpu" {
+		l.Value = strings.Fields(set.v2Value)[0]
+	}
+	var err error
+	switch {
+	case g.controllers[set.controller] && c.dirs[""] != "":
+		err = c.write("", set.v2File, set.v2Value)
+		if set.controller == "memory" {
+			_ = c.write("", "memory.swap.max", "0")
+			_ = c.write("", "memory.oom.group", "0")
+		}
+	case c.dirs[set.controller] != "":
+		err = c.write(set.controller, set.v1File, set.v1Value)
+		if set.controller == "memory" {
+			_ = c.write("memory", "memory.memsw.limit_in_bytes", set.v1Value)
+		}
+	default:
+		l.Why = "no writable control group with the " + set.controller + " controller"
+		return l
+	}
+	if err != nil {
+		l.Why = err.Error()
+		return l
+	}
+	l.Enforced = true
+	return l
+}
+
+func (c *cage) write(controller, file, value string) error {
+	f, err := os.OpenFile(filepath.Join(c.dirs[controller], file), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(value)
+	return errors.Join(err, f.Close())
+}
+
+// admit puts a process into every group.
+func (c *cage) admit(pid int) error {
+	value := []byte(strconv.Itoa(pid))
+	for _, dir := range c.unique {
+		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), value, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kill ends every process of the group at once, where the kernel can.
+func (c *cage) kill() {
+	if c.dirs[""] != "" {
+		_ = c.write("", "cgroup.kill", "1")
+	}
+}
+
+func (c *cage) remove() error {
+	var errs []error
+	for _, dir := range c.unique {
+		errs = append(errs, removeGroup(dir))
+	}
+	return errors.Join(errs...)
+}
+
+// number reads an integer file of a group; 0 when there is none.
+func (c *cage) number(controller, file string) int64 {
+	b, err := os.ReadFile(filepath.Join(c.dirs[controller], file))
+	if err != nil {
+		return 0
+	}
+	n, _ := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
+	return n
+}
+
+// stat reads one line `key value` of a file.
+func (c *cage) stat(controller, file, key string) int64 {
+	b, err := os.ReadFile(filepath.Join(c.dirs[controller], file))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		if k, v, ok := strings.Cut(strings.TrimSpace(line), " "); ok && k == key {
+			n, _ := strconv.ParseInt(v, 10, 64)
+			return n
+		}
+	}
+	return 0
+}

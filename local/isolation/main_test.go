@@ -1,0 +1,111 @@
+//go:build linux
+
+package isolation_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/agent-sandbox/agent-sandbox/local/guest"
+	"github.com/agent-sandbox/agent-sandbox/local/isolation"
+)
+
+func TestMain(m *testing.M) {
+	if handled, code := guest.Run(os.Args, hook); handled {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// hook is the service of the sandboxes of these tests: it runs commands.
+func hook(in guest.Inside) (http.Handler, error) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/health", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("/run", func(w http.ResponseWriter, r *http.Request) {
+		var c command
+		if err := json.NewDecoder(r.Body).Decode(&c); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(c.run(in))
+	})
+	return mux, nil
+}
+
+type command struct {
+	User   string
+	Script string
+}
+
+type result struct {
+	Out  string
+	Code int
+}
+
+func (c command) run(in guest.Inside) result {
+	cmd := exec.Command("/bin/sh", "-c", c.Script)
+	cmd.Env = []string{"PATH=" + isolation.Path}
+	out, err := cmd.CombinedOutput()
+	r := result{Out: string(out), Code: cmd.ProcessState.ExitCode()}
+	if err != nil {
+		r.Out += err.Error()
+	}
+	return r
+}
+
+func open(t testing.TB) *isolation.Engine {
+	t.Helper()
+	e, err := isolation.Open(context.Background(), isolation.Config{StateDir: t.TempDir()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	return e
+}
+
+func start(t testing.TB, e *isolation.Engine, s isolation.Spec) *isolation.Box {
+	t.Helper()
+	b, err := e.Start(context.Background(), s)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, b.Kill()) })
+	return b
+}
+
+func client(b *isolation.Box) *http.Client {
+	return &http.Client{
+		Timeout: 30 * time.Second,
+		Transport: &http.Transport{
+			DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return b.Dial(ctx) },
+			DisableKeepAlives: true,
+		},
+	}
+}
+
+func run(t testing.TB, b *isolation.Box, user, script string) result {
+	t.Helper()
+	body, err := json.Marshal(command{User: user, Script: script})
+	require.NoError(t, err)
+	resp, err := client(b).Post("http://box/run", "application/json", bytes.NewReader(body))
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	all, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	var r result
+	require.NoError(t, json.Unmarshal(all, &r), string(all))
+	return r
+}
+
+func TestFirst(t *testing.T) {
+	e := open(t)
+	b := start(t, e, isolation.Spec{ID: "first"})
+	t.Log(run(t, b, "user", "id; ps ax; mount; ls -la / /usr /home/user /dev /etc; cat /proc/self/status | grep -E 'Cap|Secc|NoNew'; cat /proc/1/status|grep Cap; touch /usr/bin/xx; hostname; python3 -c 'print(6*7)'; cat /etc/shadow; env").Out)
+	t.Log(b.Limits())
+}

@@ -1,0 +1,330 @@
+//go:build linux
+
+package isolation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/agent-sandbox/agent-sandbox/local/isolation/boot"
+)
+
+// bootTimeout bounds the start of one sandbox on a busy machine.
+const bootTimeout = 30 * time.Second
+
+// Start makes a sandbox and returns when it answers HTTP. On an error nothing
+// of it is left. A machine that forbids namespaces gives a *RefusedError.
+func (e *Engine) Start(ctx context.Context, spec Spec) (*Box, error) {
+	spec = spec.withDefaults()
+	if err := spec.validate(); err != nil {
+		return nil, fmt.Errorf("isolation: %w", err)
+	}
+	t, err := e.template(spec.Template)
+	if err != nil {
+		return nil, err
+	}
+	s := &starting{engine: e, spec: spec, template: t}
+	b, err := s.run(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("isolation: start: %w", err)
+	}
+	return b, nil
+}
+
+// starting is the state of one Start.
+type starting struct {
+	engine   *Engine
+	spec     Spec
+	template Template
+	box      *Box
+	config   *boot.Config
+	userns   *os.File
+	files    []*os.File
+}
+
+func (s *starting) run(ctx context.Context) (*Box, error) {
+	defer func() { closeFiles(s.files) }()
+	if err := s.reserve(); err != nil {
+		return nil, err
+	}
+	if err := s.spawn(); err != nil {
+		return nil, errors.Join(err, s.box.remove())
+	}
+	if err := s.engine.add(s.box); err != nil {
+		_ = s.box.cmd.Process.Kill()
+		s.box.watch()
+		return nil, err
+	}
+	go s.box.watch()
+	if err := s.hand(ctx); err != nil {
+		_ = s.box.Kill()
+		return nil, err
+	}
+	return s.box, nil
+}
+
+// reserve takes what the sandbox needs before it has a process.
+func (s *starting) reserve() error {
+	e := s.engine
+	b := &Box{id: s.spec.ID, engine: e, done: make(chan struct{}), memory: int64(s.spec.MemoryMB) * mebibyte}
+	if e.mode == Root {
+		ids, err := e.ids.take()
+		if err != nil {
+			return err
+		}
+		b.ids = ids
+	}
+	d, limit, err := e.diskFor(s.spec, b.ids)
+	if err != nil {
+		if b.ids != nil {
+			b.ids.free()
+		}
+		return fmt.Errorf("disk: %w", err)
+	}
+	b.disk = d
+	b.cage = e.groups.newCage(s.spec)
+	b.limits = append(append([]Limit{}, b.cage.limits...), limit)
+	s.box = b
+	return nil
+}
+
+// spawn clones process 1 into its namespaces. It waits for its boot message.
+func (s *starting) spawn() error {
+	ours, theirs, err := boot.Pair()
+	if err != nil {
+		return err
+	}
+	defer theirs.Close()
+	s.box.control = ours
+	cmd := &exec.Cmd{
+		Path:       "/proc/self/fd/" + strconv.Itoa(boot.BinaryFD),
+		Args:       []string{boot.InitName},
+		Env:        []string{},
+		Dir:        "/",
+		ExtraFiles: []*os.File{theirs, s.engine.binary},
+		SysProcAttr: &syscall.SysProcAttr{
+			Setsid: true,
+			Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
+				unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP,
+			UidMappings: s.uidMap(), GidMappings: s.gidMap(),
+			GidMappingsEnableSetgroups: s.engine.mode == Root,
+			Credential:                 s.credential(),
+		},
+	}
+	if err := cmd.Start(); err != nil {
+		return refusal(err, s.engine.mode)
+	}
+	s.box.cmd = cmd
+	return nil
+}
+
+func (s *starting) uidMap() []syscall.SysProcIDMap {
+	if s.box.ids == nil {
+		return []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
+	}
+	return []syscall.SysProcIDMap{{ContainerID: 0, HostID: s.box.ids.base, Size: rangeLen}}
+}
+
+func (s *starting) gidMap() []syscall.SysProcIDMap {
+	if s.box.ids == nil {
+		return []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
+	}
+	return s.uidMap()
+}
+
+func (s *starting) credential() *syscall.Credential {
+	if s.box.ids == nil {
+		return nil
+	}
+	return &syscall.Credential{Uid: 0, Gid: 0}
+}
+
+// hand limits the process, gives it its boot message and waits for its answer.
+func (s *starting) hand(ctx context.Context) error {
+	if err := s.box.cage.admit(s.box.cmd.Process.Pid); err != nil {
+		return fmt.Errorf("control group: %w", err)
+	}
+	if err := s.configure(); err != nil {
+		return err
+	}
+	doc, err := boot.Document(s.config)
+	if err != nil {
+		return err
+	}
+	s.files = append([]*os.File{doc}, s.files...)
+	if err := s.box.post(ctx, boot.Message{Op: boot.OpBoot}, s.files...); err != nil {
+		return err
+	}
+	return s.answer(ctx)
+}
+
+func (s *starting) answer(ctx context.Context) error {
+	c := s.box.control
+	_ = c.SetReadDeadline(time.Now().Add(bootTimeout))
+	stop := context.AfterFunc(ctx, func() { _ = c.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	m, files, err := boot.Receive(c)
+	closeFiles(files)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("no answer within %v: %w", bootTimeout, err)
+	case err != nil:
+		return errors.New("process 1 ended before it answered")
+	case m.Op == boot.OpFailed:
+		return bootError(m, s.engine.mode)
+	}
+	return nil
+}
+
+// BootError says at which step process 1 failed.
+type BootError struct {
+	Step, Message string
+	Errno         syscall.Errno
+}
+
+func (e *BootError) Error() string { return "boot, " + e.Step + ": " + e.Message }
+
+func (e *BootError) Unwrap() error {
+	if e.Errno == 0 {
+		return nil
+	}
+	return e.Errno
+}
+
+func bootError(m boot.Message, mode Mode) error {
+	err := &BootError{Step: m.Step, Message: m.Error, Errno: syscall.Errno(m.Errno)}
+	// AppArmor lets the clone pass and refuses the first mount instead.
+	if mode == Ordinary && err.Step == "hostname" || err.Step == "mounts" {
+		if r := new(RefusedError); errors.As(refusal(err, mode), &r) && r.Setting != "seccomp or container policy" {
+			return r
+		}
+	}
+	return err
+}
+
+// configure makes the boot message and opens what only the host side may.
+func (s *starting) configure() error {
+	skeleton, err := s.engine.skeleton.dir()
+	if err != nil {
+		return err
+	}
+	e := s.engine
+	s.config = &boot.Config{
+		SandboxID: s.spec.ID, TemplateID: s.template.ID, Token: s.spec.Token, Envs: s.spec.Envs,
+		Hostname: hostname(s.spec.ID), Ordinary: e.mode == Ordinary, Internet: s.spec.Internet,
+		Layers: s.layers(skeleton), Hidden: s.template.hidden(), Removed: removed(),
+		CA: CAPath, Filter: e.filter, SharedBytes: s.box.memory / 2, Rlimits: s.rlimits(),
+	}
+	for _, m := range s.spec.Mounts {
+		s.config.Mounts = append(s.config.Mounts, boot.Mount{Source: m.Source, Target: path.Clean(m.Target), Write: m.Write})
+	}
+	if s.spec.Trust != nil {
+		f, err := boot.Blob(s.spec.Trust)
+		if err != nil {
+			return err
+		}
+		s.add(boot.FDTrust, f)
+	}
+	if e.mode == Ordinary {
+		s.config.Disk, s.config.Binary, s.config.Egress = s.box.disk.dir, e.path, s.spec.Egress
+		return nil
+	}
+	return s.openTrees()
+}
+
+func hostname(id string) string {
+	if len(id) > 32 {
+		id = id[:32]
+	}
+	return id
+}
+
+func (s *starting) add(name string, f *os.File) {
+	s.files = append(s.files, f)
+	s.config.FDs = append(s.config.FDs, name)
+}
+
+// layers are the root, /usr and, as root, the package manager's state.
+func (s *starting) layers(skeleton string) []boot.Layer {
+	list := []boot.Layer{{Target: "/", Lower: skeleton}}
+	for _, n := range rootPrograms() {
+		if fi, err := os.Lstat("/" + n); err == nil && fi.IsDir() {
+			list = append(list, boot.Layer{Target: "/" + n, Lower: "/" + n})
+		}
+	}
+	list = append(list, boot.Layer{Target: "/usr", Lower: "/usr"})
+	if s.engine.mode == Root {
+		for _, d := range packageState() {
+			list = append(list, boot.Layer{Target: d, Lower: d})
+		}
+	}
+	return list
+}
+
+// openTrees opens the host's directories with their owners mapped.
+func (s *starting) openTrees() error {
+	userns, err := os.Open(fmt.Sprintf("/proc/%d/ns/user", s.box.cmd.Process.Pid))
+	if err != nil {
+		return err
+	}
+	defer userns.Close()
+	for _, l := range s.config.Layers {
+		tree, _, err := mappedTree(l.Lower, userns)
+		if err != nil {
+			return err
+		}
+		s.add(boot.FDLower+l.Target, tree)
+	}
+	if err := s.openDisk(); err != nil {
+		return err
+	}
+	if err := s.openPath(boot.FDBinary, s.engine.path, userns); err != nil {
+		return err
+	}
+	if s.spec.Egress != "" {
+		if err := s.openPath(boot.FDEgress, s.spec.Egress, userns); err != nil {
+			return err
+		}
+	}
+	return s.openMounts()
+}
+
+func (s *starting) openPath(name, path string, userns *os.File) error {
+	tree, _, err := mappedTree(path, userns)
+	if err != nil {
+		return err
+	}
+	s.add(name, tree)
+	return nil
+}
+
+func (s *starting) openDisk() error {
+	tree, err := s.box.disk.open()
+	if err != nil {
+		return err
+	}
+	s.add(boot.FDDisk, tree)
+	return nil
+}
+
+func (s *starting) openMounts() error {
+	for i, m := range s.spec.Mounts {
+		tree, err := ownedTree(m.Source, s.box.ids.base+userID)
+		if err != nil {
+			return err
+		}
+		s.add(boot.FDMount+strconv.Itoa(i), tree)
+	}
+	return nil
+}
