@@ -1,0 +1,112 @@
+// Package daemon is the envd-compatible service inside a sandbox: processes,
+// files and watches over Connect and HTTP (e2b.md 3), as one http.Handler.
+//
+// It runs as pid 1's service in a sandbox and equally in an ordinary process:
+// what differs (how a process is started, who the users are, what the machine
+// uses) comes in through Options.
+package daemon
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Version is the envd version whose behaviour the daemon has and which it
+// reports (e2b.md 3.6: at least 0.6.4 opens every path of the SDKs).
+const Version = "0.6.13"
+
+// closeGrace bounds how long Close waits for the last goroutines.
+const closeGrace = 2 * time.Second
+
+// Options configure a Daemon. The zero value serves without a token, as the
+// user "user" of /etc/passwd, with processes started directly.
+type Options struct {
+	// SandboxID and TemplateID become E2B_SANDBOX_ID and E2B_TEMPLATE_ID.
+	SandboxID, TemplateID string
+	// Token is the X-Access-Token that requests must carry; empty leaves all open.
+	Token string
+	// Envs are the default variables of every command; copied.
+	Envs map[string]string
+	// DefaultUser serves requests that name none; empty means "user".
+	DefaultUser string
+	// DefaultWorkdir is the directory of commands and empty paths; empty means home.
+	DefaultWorkdir string
+	// Users knows the accounts; nil reads /etc/passwd and /etc/group.
+	Users UserDB
+	// Launcher starts processes; nil is Direct{}.
+	Launcher Launcher
+	// Usage reports what the sandbox uses; nil reads /proc and the root file system.
+	Usage func() (Usage, error)
+	// Log receives what no client can be told; nil discards it.
+	Log *slog.Logger
+}
+
+// Daemon is one sandbox's daemon. Make it with New, end it with Close.
+type Daemon struct {
+	users    UserDB
+	launcher Launcher
+	usage    func() (Usage, error)
+	log      *slog.Logger
+	defaults *defaults
+	commands *table
+	watchers *watcherSet
+	buffers  bufferPool
+	handler  http.Handler
+	closed   chan struct{}
+	once     sync.Once
+	work     sync.WaitGroup
+}
+
+// New makes a daemon. It starts nothing and touches no file.
+func New(o Options) *Daemon {
+	d := &Daemon{
+		users:    o.Users,
+		launcher: o.Launcher,
+		usage:    o.Usage,
+		log:      o.Log,
+		defaults: newDefaults(o),
+		commands: newTable(),
+		watchers: newWatcherSet(),
+		closed:   make(chan struct{}),
+	}
+	if d.users == nil {
+		d.users = NewPasswdDB("/etc/passwd", "/etc/group")
+	}
+	if d.launcher == nil {
+		d.launcher = Direct{}
+	}
+	if d.usage == nil {
+		d.usage = newMeter().usage
+	}
+	if d.log == nil {
+		d.log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	d.handler = allowOrigins(d.authorize(d.routes()))
+	return d
+}
+
+// Handler serves everything. It may be used by several servers at once.
+func (d *Daemon) Handler() http.Handler { return d.handler }
+
+// Close kills every command with its session, ends every watch and waits a
+// moment for the goroutines that belong to them. Calling it again does nothing.
+func (d *Daemon) Close() {
+	d.once.Do(func() {
+		close(d.closed)
+		d.commands.killAll()
+		d.watchers.closeAll()
+		done := make(chan struct{})
+		go func() {
+			d.work.Wait()
+			close(done)
+		}()
+		select {
+		case <-done:
+		case <-time.After(closeGrace):
+			d.log.Warn("daemon closed before its last command ended")
+		}
+	})
+}
