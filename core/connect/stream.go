@@ -6,16 +6,22 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
 )
 
 // Stream is the answer of a server-streaming call, read by one task.
 type Stream struct {
+	host  transport.Host
 	body  transport.ResponseBody
 	dec   decoder
 	ended bool
 }
+
+// lastBytes is how long the connection may take to end after the end of the
+// stream; only a body that was read to its end leaves a connection for reuse.
+const lastBytes = time.Second
 
 // Open starts a server-streaming call with its one request message. The
 // client's request clock runs until the head.
@@ -32,7 +38,7 @@ func (c *Client) Open(ctx context.Context, procedure string, in Encoder) (*Strea
 		resp.Body.Close()
 		return nil, err
 	}
-	return &Stream{body: resp.Body, dec: decoder{max: c.max()}}, nil
+	return &Stream{host: c.Host, body: resp.Body, dec: decoder{max: c.max()}}, nil
 }
 
 // checkStream refuses answers that are no stream of ours: a bad status, or a
@@ -64,7 +70,9 @@ func (s *Stream) Next(ctx context.Context) ([]byte, error) {
 			return nil, &Protocol{Expected: "a Connect envelope", Got: err.Error()}
 		case ok && flags&flagEnd != 0:
 			s.ended = true
-			return nil, endOfStream(msg)
+			end := endOfStream(msg)
+			s.drain(ctx)
+			return nil, end
 		case ok:
 			return msg, nil
 		}
@@ -74,6 +82,12 @@ func (s *Stream) Next(ctx context.Context) ([]byte, error) {
 		}
 		s.dec.push(chunk)
 	}
+}
+
+func (s *Stream) drain(ctx context.Context) {
+	limited, _, disarm := s.host.Limit(ctx, transport.ClockSilence, lastBytes)
+	defer disarm()
+	_, _ = s.body.Next(limited)
 }
 
 func (s *Stream) cut(ctx context.Context, err error) error {
@@ -128,7 +142,7 @@ func (c *Client) Send(ctx context.Context, procedure string, next func(context.C
 	if err := c.checkStream(ctx, resp); err != nil {
 		return err
 	}
-	s := &Stream{body: resp.Body, dec: decoder{max: c.max()}}
+	s := &Stream{host: c.Host, body: resp.Body, dec: decoder{max: c.max()}}
 	return s.single(ctx, c.Codec, out)
 }
 

@@ -1,0 +1,121 @@
+package core
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/agent-sandbox/agent-sandbox/core/fault"
+)
+
+// Arguments are checked here, before any request, in the caller's option names.
+
+func checkID(id string) error {
+	if id == "" {
+		return fault.InvalidArgument("the sandbox id is empty")
+	}
+	if len(id) > 128 || strings.ContainsFunc(id, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	}) {
+		return fault.InvalidArgument("%q is not a sandbox id", shorten(id))
+	}
+	return nil
+}
+
+func shorten(s string) string {
+	if len(s) > 60 {
+		return s[:60] + "…"
+	}
+	return s
+}
+
+// checkLife: seconds on the wire; 0 only where a life without end is possible.
+func (c *Client) checkLife(option string, life *time.Duration) error {
+	switch {
+	case life == nil:
+		return nil
+	case *life < 0:
+		return fault.InvalidArgument("%s must not be negative", option)
+	case *life == 0 && !c.control.EndlessLife():
+		return fault.InvalidArgument("%s 0 (no end) is not possible with provider %s", option, c.Provider()).
+			Suggest("give a number of seconds")
+	case life.Seconds() > math.MaxInt32:
+		return fault.InvalidArgument("%s is too long", option)
+	}
+	return nil
+}
+
+func checkTimeout(option string, d *time.Duration) error {
+	if d != nil && *d < 0 {
+		return fault.InvalidArgument("%s must not be negative; 0 means none", option)
+	}
+	return nil
+}
+
+func checkEnvs(option string, envs map[string]string) error {
+	for name, value := range envs {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return fault.InvalidArgument("%s has the name %q: a variable name must not be empty or have = or NUL", option, shorten(name))
+		}
+		if strings.ContainsRune(value, 0) {
+			return fault.InvalidArgument("%s: the value of %s has a NUL byte", option, name)
+		}
+	}
+	return nil
+}
+
+func checkText(option, s string) error {
+	if strings.ContainsRune(s, 0) {
+		return fault.InvalidArgument("%s has a NUL byte", option)
+	}
+	return nil
+}
+
+func checkPath(option, path string) error {
+	if path == "" {
+		return fault.InvalidArgument("%s is empty", option)
+	}
+	return checkText(option, path)
+}
+
+func checkPort(port int) error {
+	if port < 1 || port > 65535 {
+		return fault.InvalidArgument("port must be from 1 to 65535, not %d", port)
+	}
+	return nil
+}
+
+// maxArguments is what Linux takes as one argument list, environment included.
+const maxArguments = 2 << 20
+
+// maxArgument is what Linux takes as one argument (32 pages).
+const maxArgument = 128 << 10
+
+func checkArguments(argv []string) error {
+	if len(argv) == 0 || argv[0] == "" {
+		return fault.InvalidArgument("the command is empty")
+	}
+	total := 0
+	for i, a := range argv {
+		if strings.ContainsRune(a, 0) {
+			return fault.InvalidArgument("argument %d has a NUL byte", i)
+		}
+		if len(a) >= maxArgument {
+			return fault.InvalidArgument("argument %d has %d bytes, more than Linux takes as one argument (%d)", i, len(a), maxArgument-1).
+				Suggest("write it to a file with files.write, or send it through stdin")
+		}
+		total += len(a) + 9
+	}
+	if total > maxArguments {
+		return fault.InvalidArgument("the arguments have %d bytes together, more than Linux takes (%d)", total, maxArguments).
+			Suggest("write them to a file with files.write, or send them through stdin")
+	}
+	return nil
+}
+
+func checkUser(user string) error {
+	if strings.ContainsAny(user, ":\x00\r\n") {
+		return fault.InvalidArgument("user %q has a character that a user name cannot have", shorten(user))
+	}
+	return nil
+}

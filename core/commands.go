@@ -1,0 +1,197 @@
+package core
+
+import (
+	"context"
+	"time"
+
+	"github.com/agent-sandbox/agent-sandbox/core/capability"
+	"github.com/agent-sandbox/agent-sandbox/core/envd"
+	"github.com/agent-sandbox/agent-sandbox/core/fault"
+	"github.com/agent-sandbox/agent-sandbox/core/plane"
+)
+
+// Commands runs commands in one sandbox.
+type Commands struct{ s *Sandbox }
+
+// DefaultCommandTimeout is the command clock of a foreground run.
+const DefaultCommandTimeout = 60 * time.Second
+
+// RunOptions shape one command. The zero value is a foreground run with stdin
+// from /dev/null, for at most DefaultCommandTimeout, its output kept.
+type RunOptions struct {
+	Cwd  string            // "" = the user's home
+	Envs map[string]string // over the sandbox's own
+	User string            // "" = the sandbox's default user
+	Tag  string            // a name to attach by, instead of the pid
+	// Stdin leaves stdin open for SendStdin; otherwise it is /dev/null.
+	Stdin bool
+	// Timeout is how long the command may run; 0 = no limit; nil = 60 s for a
+	// foreground run, no limit for a background one and for attaching.
+	Timeout *time.Duration
+	// IdleTimeout is how long the sandbox may show no sign of life; 0 = no
+	// limit; nil = the client's (60 s). It is not about output: a silent command
+	// is fine.
+	IdleTimeout *time.Duration
+	// RequestTimeout is how long the start may take; 0 = no limit; nil = the client's.
+	RequestTimeout *time.Duration
+	// Check makes a non-zero exit the error E3002, which carries the result.
+	Check bool
+	// DiscardOutput keeps nothing in memory (retain_output off); callbacks still
+	// get everything.
+	DiscardOutput bool
+
+	// Callbacks run one at a time, in the order of the output; output waits while
+	// one runs. Bytes are valid until the callback returns.
+	OnStdout     func(b []byte)
+	OnStderr     func(b []byte)
+	OnPTY        func(b []byte)
+	OnStdoutText func(text string) // whole characters
+	OnStderrText func(text string)
+}
+
+// Run runs a shell command line (bash, as a login shell) and waits for its end.
+// Cancelling ctx kills it. Errors: E3001 timeout, E3005 connection lost, both
+// with the output so far; E3002 with Check.
+func (c *Commands) Run(ctx context.Context, command string, o RunOptions) (*CommandResult, error) {
+	return c.Exec(ctx, shell(command), o)
+}
+
+func shell(command string) []string { return []string{"/bin/bash", "-l", "-c", command} }
+
+// Exec runs a program with exactly these arguments, without a shell, and waits
+// for its end.
+func (c *Commands) Exec(ctx context.Context, argv []string, o RunOptions) (*CommandResult, error) {
+	if o.Timeout == nil {
+		limit := DefaultCommandTimeout
+		o.Timeout = &limit
+	}
+	if o.Tag == "" {
+		// A name of our own, so that a cancel before the pid is known can still
+		// end the process.
+		o.Tag = "run-" + c.s.client.randomName()
+	}
+	result, err := c.Follow(ctx, argv, o, nil)
+	if err == nil || !c.mustKill(ctx, err) {
+		return result, err
+	}
+	c.killTagged(ctx, o.Tag)
+	return result, err
+}
+
+// mustKill: the caller left, or the connection is stuck; a command that nobody
+// waits for any more is ended.
+func (c *Commands) mustKill(ctx context.Context, err error) bool {
+	e := fault.As(err)
+	if ctx.Err() != nil {
+		return true
+	}
+	return e == nil || (e.Clock != "" && e.Code == fault.CodeRequestTimeout)
+}
+
+// killTagged repeats itself shortly: the kill may overtake the start.
+func (c *Commands) killTagged(ctx context.Context, tag string) {
+	host := c.s.client.host
+	cleanup, disarm := host.Detached(ctx, envd.Cleanup)
+	defer disarm()
+	for _, pause := range []time.Duration{0, 20 * time.Millisecond, 200 * time.Millisecond} {
+		if pause > 0 && host.Sleep(cleanup, pause) != nil {
+			return
+		}
+		err := c.s.data.Signal(cleanup, plane.Selector{Tag: tag}, plane.SIGKILL)
+		if e := fault.As(err); e == nil || e.Code == fault.CodeSandboxNotFound {
+			return
+		}
+	}
+}
+
+// Follow starts a program and follows it to its end; started, when not nil, is
+// called once with its pid. It is the one long operation behind every form of
+// running; cancelling ctx detaches and leaves the process alone. There is no
+// timeout unless one is given.
+func (c *Commands) Follow(ctx context.Context, argv []string, o RunOptions, started func(pid uint32) error) (*CommandResult, error) {
+	if err := c.check(argv, &o); err != nil {
+		return nil, err
+	}
+	spec := plane.StartSpec{Cmd: argv[0], Args: argv[1:], Envs: o.Envs, Cwd: o.Cwd, User: o.User, Tag: o.Tag, Stdin: o.Stdin}
+	return c.s.follow(ctx, &o, started, func(watch plane.Watch, sink plane.Sink) (*plane.End, error) {
+		return c.s.data.Start(ctx, spec, watch, sink)
+	})
+}
+
+// follow runs one stream and turns its end into a result.
+func (s *Sandbox) follow(ctx context.Context, o *RunOptions, started func(uint32) error, stream func(plane.Watch, plane.Sink) (*plane.End, error)) (*CommandResult, error) {
+	sink := &collector{now: s.client.host.Now, o: o, began: s.client.host.Now(), started: started}
+	end, err := stream(s.watch(o), sink)
+	result := sink.result()
+	if err == nil {
+		err = result.ended(end)
+	}
+	if err != nil {
+		return nil, s.incomplete(ctx, err, sink.pid, result)
+	}
+	if o.Check && !result.OK() {
+		e := fault.New(fault.CodeCommandExit, "the command exited with %d", result.ExitCode)
+		if result.Signal != "" {
+			e = fault.New(fault.CodeCommandExit, "the command was killed by a signal (%s)", result.Signal)
+		}
+		e.Partial, e.PID = result, sink.pid
+		return result, e
+	}
+	return result, nil
+}
+
+// incomplete attaches what has come to the error.
+func (s *Sandbox) incomplete(ctx context.Context, err error, pid uint32, partial *CommandResult) error {
+	err = about(cancelled(ctx, err), s.ID())
+	if e := fault.As(err); e != nil {
+		e.Partial = partial
+		if e.PID == 0 {
+			e.PID = pid
+		}
+	}
+	return err
+}
+
+func (s *Sandbox) watch(o *RunOptions) plane.Watch {
+	return plane.Watch{
+		Command: orElse(o.Timeout, 0),
+		Idle:    orElse(o.IdleTimeout, s.client.settings.IdleTimeout),
+		Request: orElse(o.RequestTimeout, s.client.settings.RequestTimeout),
+	}
+}
+
+func orElse(d *time.Duration, def time.Duration) time.Duration {
+	if d == nil {
+		return def
+	}
+	return *d
+}
+
+func (c *Commands) check(argv []string, o *RunOptions) error {
+	needs := []capability.Capability{capability.Exec}
+	if o.Stdin {
+		needs = append(needs, capability.ExecStdin)
+	}
+	if o.User != "" {
+		needs = append(needs, capability.ExecUser)
+	}
+	if err := c.s.client.need(needs...); err != nil {
+		return err
+	}
+	if err := checkArguments(argv); err != nil {
+		return err
+	}
+	return o.check()
+}
+
+func (o *RunOptions) check() error {
+	for _, err := range []error{
+		checkTimeout("timeout", o.Timeout), checkTimeout("idle_timeout", o.IdleTimeout), checkTimeout("request_timeout", o.RequestTimeout),
+		checkEnvs("envs", o.Envs), checkText("cwd", o.Cwd), checkText("tag", o.Tag), checkUser(o.User),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

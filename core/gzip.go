@@ -1,0 +1,88 @@
+package core
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"strings"
+
+	"github.com/agent-sandbox/agent-sandbox/core/connect"
+	"github.com/agent-sandbox/agent-sandbox/core/fault"
+	"github.com/agent-sandbox/agent-sandbox/core/transport"
+)
+
+func isGzip(resp *transport.Response) bool {
+	return strings.EqualFold(resp.Header.Get("content-encoding"), "gzip")
+}
+
+// decompressed undoes the peer's compression of a whole body.
+func decompressed(resp *transport.Response, b []byte) ([]byte, error) {
+	if !isGzip(resp) {
+		return b, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, badGzip(err)
+	}
+	plain, err := io.ReadAll(z)
+	if err != nil {
+		return nil, badGzip(err)
+	}
+	return plain, nil
+}
+
+func badGzip(err error) error {
+	return fault.New(fault.CodeProtocol, "the peer broke the protocol: its gzip body is damaged").Because(err)
+}
+
+// decompressing undoes it on a stream, from the first Read on.
+func decompressing(resp *transport.Response, s io.ReadCloser) io.ReadCloser {
+	if !isGzip(resp) {
+		return s
+	}
+	return &gunzip{src: s}
+}
+
+type gunzip struct {
+	src io.ReadCloser
+	z   *gzip.Reader
+}
+
+func (g *gunzip) Read(p []byte) (int, error) {
+	if g.z == nil {
+		z, err := gzip.NewReader(g.src)
+		if err != nil {
+			return 0, badGzip(err)
+		}
+		g.z = z
+	}
+	return g.z.Read(p)
+}
+
+func (g *gunzip) Close() error { return g.src.Close() }
+
+// explained gives stream errors the one error type.
+func explained(ctx context.Context, s io.ReadCloser) io.ReadCloser { return &explainer{ctx, s} }
+
+type explainer struct {
+	ctx context.Context
+	io.ReadCloser
+}
+
+func (e *explainer) Read(p []byte) (int, error) {
+	n, err := e.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		err = cancelled(e.ctx, connect.Classify(e.ctx, err, transferArea))
+	}
+	return n, err
+}
+
+// WriteTo lets bulk copies pass without another buffer where the host can.
+func (e *explainer) WriteTo(w io.Writer) (int64, error) {
+	n, err := io.Copy(w, e.ReadCloser)
+	if err != nil {
+		err = cancelled(e.ctx, connect.Classify(e.ctx, err, transferArea))
+	}
+	return n, err
+}

@@ -1,0 +1,67 @@
+// Package handle holds the value that names a sandbox: everything needed to
+// reach it from any language, and nothing that is not about it.
+package handle
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/agent-sandbox/agent-sandbox/core/fault"
+)
+
+// Handle names one sandbox. It holds its tokens but no account key. Printing it
+// shows no token; ToJSON does, because that is the result asked for.
+type Handle struct {
+	Provider    string `json:"provider"`
+	SandboxID   string `json:"sandbox_id"`
+	Domain      string `json:"domain,omitempty"`
+	URLs        URLs   `json:"urls"`
+	Tokens      Tokens `json:"tokens"`
+	EnvdVersion string `json:"envd_version,omitempty"`
+	Template    string `json:"template,omitempty"`
+	Isolation   string `json:"isolation,omitempty"`
+}
+
+// URLs of a sandbox. Empty ones follow from the domain.
+type URLs struct {
+	API     string `json:"api,omitempty"`
+	Sandbox string `json:"sandbox,omitempty"`
+}
+
+// Tokens of a sandbox. Empty means that there is none.
+type Tokens struct {
+	Envd    string `json:"envd,omitempty"`
+	Traffic string `json:"traffic,omitempty"`
+}
+
+// String shows what is no secret.
+func (h Handle) String() string {
+	return fmt.Sprintf("Sandbox(id=%s, provider=%s, template=%s, isolation=%s)", h.SandboxID, h.Provider, h.Template, h.Isolation)
+}
+
+// GoString keeps tokens out of %#v.
+func (h Handle) GoString() string { return h.String() }
+
+// String keeps tokens out of prints.
+func (t Tokens) String() string { return "Tokens(hidden)" }
+
+// GoString keeps tokens out of %#v.
+func (t Tokens) GoString() string { return t.String() }
+
+// ToJSON is the handle as text, tokens included.
+func (h Handle) ToJSON() ([]byte, error) {
+	type plain Handle
+	return json.Marshal(plain(h))
+}
+
+// FromJSON reads what ToJSON wrote, in any language.
+func FromJSON(b []byte) (*Handle, error) {
+	var h Handle
+	if err := json.Unmarshal(b, &h); err != nil {
+		return nil, fault.InvalidArgument("this is not a sandbox handle in JSON").Because(err)
+	}
+	if h.Provider == "" || h.SandboxID == "" {
+		return nil, fault.InvalidArgument("a sandbox handle needs provider and sandbox_id")
+	}
+	return &h, nil
+}

@@ -1,0 +1,63 @@
+package e2b
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/agent-sandbox/agent-sandbox/core/envd"
+	"github.com/agent-sandbox/agent-sandbox/core/handle"
+	"github.com/agent-sandbox/agent-sandbox/core/plane"
+	"github.com/agent-sandbox/agent-sandbox/core/retry"
+	"github.com/agent-sandbox/agent-sandbox/core/transport"
+)
+
+// Addresses of a sandbox (e2b.md 2.2).
+
+func (c *control) HostOf(h *handle.Handle, port int) string {
+	if c.settings.Debug {
+		return fmt.Sprintf("localhost:%d", port)
+	}
+	return fmt.Sprintf("%d-%s.%s", port, h.SandboxID, h.Domain)
+}
+
+func (c *control) URLOf(h *handle.Handle, port int) string {
+	if c.preset.HTTP || c.settings.Debug {
+		return "http://" + c.HostOf(h, port)
+	}
+	return "https://" + c.HostOf(h, port)
+}
+
+// dataBase is where calls to envd go.
+func (c *control) dataBase(h *handle.Handle) string {
+	switch {
+	case h.URLs.Sandbox != "":
+		return h.URLs.Sandbox
+	case slices.Contains(ownDomains, h.Domain) && !c.settings.Debug:
+		return "https://sandbox." + h.Domain
+	}
+	return c.URLOf(h, envd.Port)
+}
+
+// directBase is what signed URLs name: the sandbox's own host where it has one.
+func (c *control) directBase(h *handle.Handle) string {
+	if h.URLs.Sandbox != "" && !c.preset.HTTP {
+		return h.URLs.Sandbox
+	}
+	return c.URLOf(h, envd.Port)
+}
+
+func (c *control) Data(h *handle.Handle) plane.Data {
+	return envd.New(envd.Config{
+		Host: c.host, SandboxID: h.SandboxID, Base: c.dataBase(h), Direct: c.directBase(h),
+		AccessToken: h.Tokens.Envd, Version: h.EnvdVersion, UserAgent: c.userAgent, Header: c.trafficHeader(h),
+		Request: c.settings.RequestTimeout, Idle: c.settings.IdleTimeout,
+		Retry: retry.Policy{Max: c.settings.Retries, Total: c.settings.RequestTimeout},
+	})
+}
+
+func (c *control) trafficHeader(h *handle.Handle) transport.Header {
+	if h.Tokens.Traffic == "" {
+		return nil
+	}
+	return transport.Header{{"e2b-traffic-access-token", h.Tokens.Traffic}}
+}

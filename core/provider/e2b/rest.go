@@ -1,0 +1,97 @@
+package e2b
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/url"
+
+	"github.com/agent-sandbox/agent-sandbox/core/connect"
+	"github.com/agent-sandbox/agent-sandbox/core/fault"
+	"github.com/agent-sandbox/agent-sandbox/core/retry"
+	"github.com/agent-sandbox/agent-sandbox/core/transport"
+)
+
+const maxAnswer = 16 << 20
+
+// call is one REST request of the control plane.
+type call struct {
+	method, path string
+	query        url.Values
+	body         any // nil = no body
+	out          any // nil = the answer does not matter
+	idempotent   bool
+	header       transport.Header
+	area         connect.Area
+}
+
+// area of calls about one sandbox; create has its own.
+var sandboxArea = connect.Area{
+	Missing: fault.CodeSandboxNotFound, Exists: fault.CodeSandboxCreation, Denied: fault.CodeForbidden,
+	Route: fault.CodeSandboxNotFound, Other: fault.CodeSandboxCreation,
+}
+
+// rest makes the call and gives the response head.
+func (c *control) rest(ctx context.Context, q call) (head *transport.Response, err error) {
+	request, err := c.request(q)
+	if err != nil {
+		return nil, err
+	}
+	policy := retry.Policy{Max: c.settings.Retries, Total: c.settings.RequestTimeout}
+	err = retry.Do(ctx, c.host, policy, q.idempotent, func(ctx context.Context) (err error) {
+		head, err = c.once(ctx, request, q)
+		return connect.Classify(ctx, err, q.area)
+	})
+	return head, err
+}
+
+func (c *control) request(q call) (*transport.Request, error) {
+	r := &transport.Request{Method: q.method, URL: c.base + q.path}
+	if len(q.query) > 0 {
+		r.URL += "?" + q.query.Encode()
+	}
+	r.Header = transport.Header{{"x-api-key", c.settings.APIKey}, {"accept", "application/json"}}
+	if c.userAgent != "" {
+		r.Header.Add("user-agent", c.userAgent)
+	}
+	r.Header = append(r.Header, q.header...)
+	if q.body == nil {
+		return r, nil
+	}
+	b, err := json.Marshal(q.body)
+	if err != nil {
+		return nil, fault.InvalidArgument("an option cannot be written as JSON").Because(err)
+	}
+	r.Header.Add("content-type", "application/json")
+	r.Body = transport.Body{Bytes: b}
+	return r, nil
+}
+
+func (c *control) once(ctx context.Context, r *transport.Request, q call) (*transport.Response, error) {
+	limited, _, disarm := c.host.Limit(ctx, transport.ClockRequest, c.settings.RequestTimeout)
+	defer disarm()
+	resp, err := c.host.Do(limited, r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.Status < 200 || resp.Status > 299 {
+		return nil, c.refusal(connect.Failure(resp, connect.ReadSome(limited, resp.Body, 64<<10)), resp)
+	}
+	b, err := connect.ReadAll(limited, resp.Body, maxAnswer)
+	if err != nil || q.out == nil {
+		return resp, err
+	}
+	if json.Unmarshal(b, q.out) != nil {
+		return nil, &connect.Protocol{Expected: "JSON from " + q.method + " " + q.path, Got: string(bytes.ToValidUTF8(b[:min(len(b), 60)], nil))}
+	}
+	return resp, nil
+}
+
+// refusal explains a redirect: credentials never follow one.
+func (c *control) refusal(e *connect.Error, resp *transport.Response) *connect.Error {
+	if resp.Status >= 300 && resp.Status < 400 {
+		e.Message = "the API answered with a redirect, which is not followed: set api_url to the final address"
+	}
+	return e
+}

@@ -1,0 +1,186 @@
+// Package provider says what a backend must offer: a control plane that makes
+// and manages sandboxes, times a data plane that works inside one, and the list
+// of what it can do.
+package provider
+
+import (
+	"context"
+	"time"
+
+	"github.com/agent-sandbox/agent-sandbox/core/capability"
+	"github.com/agent-sandbox/agent-sandbox/core/handle"
+	"github.com/agent-sandbox/agent-sandbox/core/plane"
+	"github.com/agent-sandbox/agent-sandbox/core/setting"
+	"github.com/agent-sandbox/agent-sandbox/core/transport"
+)
+
+// Provider is one backend.
+type Provider interface {
+	Name() string
+	Capabilities() capability.Set
+	// Open binds the backend to a host and settings; it makes no request.
+	// Errors: E1001 without a key, E8000 for unusable settings.
+	Open(Config) (Control, error)
+}
+
+// Config binds a provider.
+type Config struct {
+	Host      transport.Host
+	Settings  *setting.Settings
+	UserAgent string
+}
+
+// Control is a control plane.
+type Control interface {
+	// Isolation is what a sandbox here is known to get before it exists:
+	// vm, gvisor, namespaces or unknown.
+	Isolation() string
+	// EndlessLife tells whether a lifetime of 0 means none here.
+	EndlessLife() bool
+
+	Create(ctx context.Context, spec CreateSpec) (*handle.Handle, error)
+	// Connect resumes a paused sandbox and takes a running one as it is.
+	Connect(ctx context.Context, id string, spec ConnectSpec) (*handle.Handle, error)
+	List(ctx context.Context, spec ListSpec) (*Page, error)
+	// Kill answers false when there is no such sandbox.
+	Kill(ctx context.Context, id string) (bool, error)
+	Info(ctx context.Context, id string) (*Info, error)
+	SetTimeout(ctx context.Context, id string, life time.Duration) error
+	// Extend never shortens a life.
+	Extend(ctx context.Context, id string, life time.Duration) error
+	// Pause answers false when the sandbox is paused already.
+	Pause(ctx context.Context, id string, memory bool) (bool, error)
+	Metrics(ctx context.Context, id string, start, end time.Time) ([]Metric, error)
+	UpdateNetwork(ctx context.Context, id string, n Network) error
+
+	// Data is the data plane of one sandbox, bound to h.
+	Data(h *handle.Handle) plane.Data
+	// HostOf is the host name under which a port is reached, URLOf its URL.
+	HostOf(h *handle.Handle, port int) string
+	URLOf(h *handle.Handle, port int) string
+}
+
+// CreateSpec describes a sandbox to make. Zero values are left to the backend.
+type CreateSpec struct {
+	Template            string
+	Timeout             *time.Duration // nil = the backend's default; 0 = endless
+	Metadata            map[string]string
+	Envs                map[string]string
+	AllowInternetAccess *bool
+	Network             *Network
+	OnTimeout           string // "", kill, pause
+	KeepMemory          *bool
+	AutoResume          *bool
+	IdempotencyKey      string
+	CPUCount            float64
+	MemoryMB            int
+	DiskMB              int
+	Mounts              []Mount // of host directories; local only
+}
+
+// Mount shows a directory of the host inside a sandbox.
+type Mount struct {
+	Source string
+	Target string
+	Write  bool
+}
+
+// Network is E2B's network configuration (e2b.md 1.2).
+type Network struct {
+	AllowOut            []string              `json:"allowOut,omitempty"`
+	DenyOut             []string              `json:"denyOut,omitempty"`
+	Rules               map[string][]HostRule `json:"rules,omitempty"`
+	EgressProxy         *EgressProxy          `json:"egressProxy,omitempty"`
+	AllowPublicTraffic  *bool                 `json:"allowPublicTraffic,omitempty"`
+	MaskRequestHost     string                `json:"maskRequestHost,omitempty"`
+	HTTPSPorts          []int                 `json:"httpsPorts,omitempty"`
+	AllowInternetAccess *bool                 `json:"allow_internet_access,omitempty"` // updates only
+}
+
+// HostRule changes requests to one host.
+type HostRule struct {
+	Transform *Transform `json:"transform,omitempty"`
+}
+
+// Transform sets headers.
+type Transform struct {
+	Headers map[string]string `json:"headers,omitempty"`
+}
+
+// EgressProxy is a SOCKS5 proxy for what leaves a sandbox.
+type EgressProxy struct {
+	Address  string `json:"address"`
+	Username string `json:"username,omitempty"`
+	Password string `json:"password,omitempty"`
+}
+
+// String keeps the password out of prints.
+func (p EgressProxy) String() string { return "EgressProxy(" + p.Address + ")" }
+
+// GoString keeps the password out of %#v.
+func (p EgressProxy) GoString() string { return p.String() }
+
+// ConnectSpec says how to take a sandbox.
+type ConnectSpec struct {
+	Timeout *time.Duration // nil = leave its life alone
+	Reboot  bool           // do not restore memory
+}
+
+// ListSpec filters and pages.
+type ListSpec struct {
+	Metadata     map[string]string
+	State        []string // running, paused; nil = both
+	Template     string
+	StartedAfter time.Time
+	Ascending    bool
+	Limit        int    // 0 = the backend's default
+	NextToken    string // of the page before
+}
+
+// Page is one page of a list. NextToken is "" on the last.
+type Page struct {
+	Sandboxes []Info
+	NextToken string
+}
+
+// Info describes a sandbox as the control plane knows it.
+type Info struct {
+	SandboxID           string            `json:"sandbox_id"`
+	TemplateID          string            `json:"template_id"`
+	Name                string            `json:"name,omitempty"` // the template's alias
+	State               string            `json:"state"`          // running, paused
+	StartedAt           time.Time         `json:"started_at"`     // UTC
+	EndAt               time.Time         `json:"end_at"`         // UTC; zero = endless
+	CPUCount            float64           `json:"cpu_count"`
+	MemoryMB            int               `json:"memory_mb"`
+	DiskSizeMB          int               `json:"disk_size_mb"`
+	EnvdVersion         string            `json:"envd_version"`
+	Metadata            map[string]string `json:"metadata"`
+	AllowInternetAccess *bool             `json:"allow_internet_access,omitempty"`
+	Network             *Network          `json:"network,omitempty"`
+	OnTimeout           string            `json:"on_timeout,omitempty"`
+	AutoResume          bool              `json:"auto_resume,omitempty"`
+	Domain              string            `json:"domain,omitempty"`
+	Isolation           string            `json:"isolation,omitempty"`
+	Limits              []Limit           `json:"limits,omitempty"`
+}
+
+// Limit is one resource limit as the backend states it.
+type Limit struct {
+	Name     string `json:"name"`
+	Value    string `json:"value"`
+	Enforced bool   `json:"enforced"`
+	Why      string `json:"why,omitempty"`
+}
+
+// Metric is one sample of a sandbox's use.
+type Metric struct {
+	Timestamp  time.Time `json:"timestamp"` // UTC
+	CPUCount   float64   `json:"cpu_count"`
+	CPUUsedPct float64   `json:"cpu_used_pct"` // percent
+	MemUsed    int64     `json:"mem_used"`     // bytes, as all below
+	MemTotal   int64     `json:"mem_total"`
+	MemCache   int64     `json:"mem_cache"`
+	DiskUsed   int64     `json:"disk_used"`
+	DiskTotal  int64     `json:"disk_total"`
+}

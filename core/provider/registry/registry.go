@@ -1,0 +1,47 @@
+// Package registry knows the providers by name.
+package registry
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-sandbox/agent-sandbox/core/capability"
+	"github.com/agent-sandbox/agent-sandbox/core/fault"
+	"github.com/agent-sandbox/agent-sandbox/core/provider"
+	"github.com/agent-sandbox/agent-sandbox/core/provider/e2b"
+	"github.com/agent-sandbox/agent-sandbox/core/provider/local"
+)
+
+func all() []provider.Provider { return []provider.Provider{local.New(), e2b.Cloud()} }
+
+// Names lists the providers.
+func Names() []string {
+	var names []string
+	for _, p := range all() {
+		names = append(names, p.Name())
+	}
+	return names
+}
+
+// Find gives a provider by name; E8000 names the known ones.
+func Find(name string) (provider.Provider, error) {
+	i := slices.IndexFunc(all(), func(p provider.Provider) bool { return p.Name() == name })
+	if i < 0 {
+		return nil, fault.InvalidArgument("provider %q is unknown: use one of %s", name, strings.Join(Names(), ", "))
+	}
+	return all()[i], nil
+}
+
+// Need is E3004 unless p can do c; it names a provider that can.
+func Need(p provider.Provider, c capability.Capability) error {
+	if p.Capabilities().Has(c) {
+		return nil
+	}
+	e := fault.New(fault.CodeCapability, "provider %s cannot do %s", p.Name(), c)
+	for _, other := range all() {
+		if other.Capabilities().Has(c) {
+			return e.Suggest("provider %s can", other.Name())
+		}
+	}
+	return e
+}

@@ -1,0 +1,59 @@
+package setting
+
+import "time"
+
+// Arguments are what the caller gave. nil and "" mean unset; a pointer to false
+// or 0 is an explicit value.
+type Arguments struct {
+	Provider       string
+	Profile        string
+	APIKey         string
+	APIURL         string
+	SandboxURL     string
+	Domain         string
+	Region         string
+	MinIsolation   string
+	Debug          *bool
+	RequestTimeout *time.Duration
+	IdleTimeout    *time.Duration
+	Retries        *int
+}
+
+// Settings are resolved. They are immutable.
+type Settings struct {
+	Provider       string
+	APIKey         string
+	APIURL         string // "" = from the domain
+	SandboxURL     string // one base for all sandbox traffic; "" = a host a sandbox
+	Domain         string
+	Region         string
+	MinIsolation   string // "", namespaces, gvisor, vm
+	Debug          bool
+	RequestTimeout time.Duration // 0 = none
+	IdleTimeout    time.Duration // 0 = none
+	Retries        int
+
+	from map[string]Source
+}
+
+// From tells where the value of a config key came from.
+func (s *Settings) From(key string) Source {
+	if src, ok := s.from[key]; ok {
+		return src
+	}
+	return FromDefault
+}
+
+// Defaults.
+const (
+	DefaultDomain         = "e2b.app"
+	DefaultRequestTimeout = 60 * time.Second
+	DefaultIdleTimeout    = 60 * time.Second
+	DefaultRetries        = 3
+)
+
+// String shows no secret.
+func (s Settings) String() string { return "Settings(provider=" + s.Provider + ")" }
+
+// GoString keeps the key out of %#v.
+func (s Settings) GoString() string { return s.String() }
