@@ -33,14 +33,15 @@ func (p *process1) confine() error {
 
 // dropCaps leaves keptCaps. In a binary without C code every thread drops;
 // with C code the runtime cannot reach the others, and the calling thread,
-// which starts all commands, is the one that counts.
+// which starts all commands, is the one that counts. The bounding set is of
+// use to the thread that starts commands only.
 func dropCaps() error {
 	last := lastCap()
 	for c := uintptr(0); c <= last; c++ {
 		if keptCaps&(1<<c) != 0 {
 			continue
 		}
-		if err := everyThread(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c, 0); err != nil {
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil {
 			return fmt.Errorf("bounding set, capability %d: %w", c, err)
 		}
 	}

@@ -17,7 +17,7 @@ const sudoPath = "/usr/bin/sudo"
 
 // writeFiles writes what differs from sandbox to sandbox.
 func (p *process1) writeFiles() error {
-	if err := makeDirs("new" + runDir); err != nil {
+	if err := makeDirs("new"+runDir, "new/run/e2b", "new/run/lock"); err != nil {
 		return err
 	}
 	files := map[string]string{

@@ -17,20 +17,26 @@ const runDir = "/run/sandboxc"
 // egressSocket is where the host side of the relay is reached.
 const egressSocket = runDir + "/egress.sock"
 
-// network gives the sandbox a relay or loopback only.
-func (p *process1) network() error {
+// setupNetwork gives the sandbox a relay or loopback only.
+func (p *process1) setupNetwork() error {
 	if !p.cfg.Internet {
 		return inside.NoNetwork()
 	}
 	relay, _, err := inside.Setup()
-	if err != nil {
+	p.relay = relay
+	return err
+}
+
+// startRelay lets the relay work, once the files that it needs are there.
+func (p *process1) startRelay() error {
+	if p.relay == nil {
+		return nil
+	}
+	if err := writeResolv(p.relay.Nameserver()); err != nil {
 		return err
 	}
-	if err := writeResolv(relay.Nameserver()); err != nil {
-		return err
-	}
-	p.networkEnv = relay.Env()
-	go relay.Serve(context.Background(), egressSocket)
+	p.networkEnv = p.relay.Env()
+	go p.relay.Serve(context.Background(), egressSocket)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/agent-sandbox/agent-sandbox/local/egress/inside"
 	"github.com/agent-sandbox/agent-sandbox/local/isolation/boot"
 )
 
@@ -27,15 +28,20 @@ type process1 struct {
 	conns   *handedListener
 	// networkEnv are variables that programs need to reach the network.
 	networkEnv []string
+	relay      *inside.Relay
 }
 
 // boot brings the process from a fresh clone to answering HTTP.
 func (p *process1) boot(s Service) error {
+	// The network takes about as long as the mounts and needs none of them.
+	network := make(chan error, 1)
+	go func() { network <- p.setupNetwork() }()
 	err := steps(
 		namedStep{"hostname", func() error { return unix.Sethostname([]byte(p.cfg.Hostname)) }},
 		namedStep{"rlimits", func() error { return setRlimits(p.cfg.Rlimits) }},
 		namedStep{"mounts", p.buildRoot},
-		namedStep{"network", p.network},
+		namedStep{"network", func() error { return <-network }},
+		namedStep{"resolver", p.startRelay},
 		namedStep{"user side", p.startUserSide},
 		namedStep{"privileges", p.confine},
 		namedStep{"service", func() error { return p.serve(s) }},

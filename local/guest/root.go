@@ -28,6 +28,7 @@ func (p *process1) buildRoot() error {
 		namedStep{"layers", p.mountLayers},
 		namedStep{"proc", mountProc},
 		namedStep{"dev", func() error { return mountDev(p.cfg.SharedBytes) }},
+		namedStep{"run", mountRun},
 		namedStep{"binary", p.mountSudo},
 		namedStep{"host mounts", p.mountHost},
 		namedStep{"files", p.writeFiles},
@@ -76,6 +77,12 @@ func openStage() error {
 	return makeDirs("disk", "lower", "new")
 }
 
+// mountRun gives the sandbox a /run in memory, as every system has.
+func mountRun() error {
+	opts := "mode=755,size=16m"
+	return unix.Mount("tmpfs", "new/run", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, opts)
+}
+
 func makeDirs(paths ...string) error {
 	for _, d := range paths {
 		if err := os.MkdirAll(d, 0o755); err != nil {
@@ -112,8 +119,9 @@ func (p *process1) mountLayer(i int, l boot.Layer) error {
 	if err := placeSudo(l.Target, upper); err != nil {
 		return err
 	}
-	// volatile: what a sandbox writes need not survive a crash of the host.
-	opts := "userxattr,volatile,lowerdir=" + lower + ",upperdir=" + upper + ",workdir=" + work
+	// Without "volatile": it would need a sync, which takes longer than all
+	// mounts together.
+	opts := "userxattr,lowerdir=" + lower + ",upperdir=" + upper + ",workdir=" + work
 	return unix.Mount("overlay", filepath.Join("new", l.Target), "overlay", 0, opts)
 }
 

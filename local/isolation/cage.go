@@ -5,7 +5,10 @@ package isolation
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -114,15 +117,69 @@ func (c *cage) write(controller, file, value string) error {
 	return errors.Join(err, f.Close())
 }
 
-// admit puts a process into every group.
-func (c *cage) admit(pid int) error {
-	value := []byte(strconv.Itoa(pid))
-	for _, dir := range c.unique {
-		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), value, 0); err != nil {
+// spawn starts cmd inside the groups. The unified tree takes the child at its
+// clone. Version 1 has no such thing: the calling thread enters the groups,
+// which costs no lock as moving another process does, and leaves them again.
+func (c *cage) spawn(g *controlGroups, cmd *exec.Cmd) error {
+	if dir := c.dirs[""]; dir != "" {
+		f, err := os.Open(dir)
+		if err != nil {
 			return err
 		}
+		defer f.Close()
+		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(f.Fd())
 	}
-	return nil
+	moves := c.moves(g)
+	if len(moves) == 0 {
+		return cmd.Start()
+	}
+	result := make(chan error)
+	go func() { result <- startFrom(moves, cmd) }()
+	return <-result
+}
+
+// move is a version 1 group to enter and the one to go back to.
+type move struct{ to, back string }
+
+func (c *cage) moves(g *controlGroups) []move {
+	var list []move
+	for controller, dir := range c.dirs {
+		m := move{to: dir, back: g.back[controller]}
+		if controller != "" && !slices.Contains(list, m) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// startFrom starts cmd from a thread inside the groups. A thread that cannot
+// go back ends with its goroutine.
+func startFrom(moves []move, cmd *exec.Cmd) error {
+	runtime.LockOSThread()
+	home := true
+	defer func() {
+		if home {
+			runtime.UnlockOSThread()
+		}
+	}()
+	var entered error
+	for _, m := range moves {
+		entered = errors.Join(entered, moveThread(m.to))
+	}
+	err := entered
+	if err == nil {
+		err = cmd.Start()
+	}
+	for _, m := range moves {
+		if m.back == "" || moveThread(m.back) != nil {
+			home = false
+		}
+	}
+	return err
+}
+
+func moveThread(dir string) error {
+	return os.WriteFile(filepath.Join(dir, "tasks"), []byte("0"), 0)
 }
 
 // kill ends every process of the group at once, where the kernel can.

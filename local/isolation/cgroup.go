@@ -21,6 +21,8 @@ type controlGroups struct {
 	name string
 	// v1 maps a controller to the directory below which we make groups.
 	v1 map[string]string
+	// back maps a version 1 controller to the group that we are in ourselves.
+	back map[string]string
 	// v2 is the same for the unified tree, "" = none; controllers are those
 	// that it enforces.
 	v2          string
@@ -30,12 +32,13 @@ type controlGroups struct {
 	made map[string]bool
 }
 
-// v1Controllers are those that a sandbox uses.
+// v1Controllers are those that a sandbox uses when the unified tree does not
+// have them; freezing and CPU time need no controller there.
 var v1Controllers = [...]string{"memory", "pids", "cpu", "cpuacct", "freezer"}
 
 // findControlGroups looks for writable places; it makes nothing.
 func findControlGroups(name string) *controlGroups {
-	g := &controlGroups{name: name, v1: map[string]string{}, controllers: map[string]bool{}, made: map[string]bool{}}
+	g := &controlGroups{name: name, v1: map[string]string{}, back: map[string]string{}, controllers: map[string]bool{}, made: map[string]bool{}}
 	own := ownGroups()
 	for _, m := range groupMounts() {
 		if m.unified {
@@ -48,10 +51,27 @@ func findControlGroups(name string) *controlGroups {
 			}
 		}
 	}
+	g.dropNeedless()
 	return g
 }
 
+// dropNeedless forgets version 1 controllers whose work the unified tree does:
+// each group costs time at every start.
+func (g *controlGroups) dropNeedless() {
+	if g.v2 == "" {
+		return
+	}
+	delete(g.v1, "freezer")
+	delete(g.v1, "cpuacct")
+	for c := range g.controllers {
+		delete(g.v1, c)
+	}
+}
+
 func (g *controlGroups) findV1(controller, mount, own string) {
+	if dir := filepath.Join(mount, own); isDir(dir) {
+		g.back[controller] = dir
+	}
 	for _, dir := range []string{filepath.Join(mount, own), mount} {
 		if writableDir(dir) {
 			g.v1[controller] = dir

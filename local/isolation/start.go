@@ -120,7 +120,7 @@ func (s *starting) spawn() error {
 			Credential:                 s.credential(),
 		},
 	}
-	if err := cmd.Start(); err != nil {
+	if err := s.box.cage.spawn(s.engine.groups, cmd); err != nil {
 		return refusal(err, s.engine.mode)
 	}
 	s.box.cmd = cmd
@@ -148,11 +148,8 @@ func (s *starting) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: 0, Gid: 0}
 }
 
-// hand limits the process, gives it its boot message and waits for its answer.
+// hand gives the process its boot message and waits for its answer.
 func (s *starting) hand(ctx context.Context) error {
-	if err := s.box.cage.admit(s.box.cmd.Process.Pid); err != nil {
-		return fmt.Errorf("control group: %w", err)
-	}
 	if err := s.configure(); err != nil {
 		return err
 	}
