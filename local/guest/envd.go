@@ -2,9 +2,21 @@
 
 package guest
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/agent-sandbox/agent-sandbox/local/daemon"
+)
 
 // envd is the service of a sandbox: the envd-compatible daemon.
-func envd(Inside) (http.Handler, error) {
-	return http.NotFoundHandler(), nil
+func envd(in Inside) (http.Handler, error) {
+	d := daemon.New(daemon.Options{
+		SandboxID:  in.Config.SandboxID,
+		TemplateID: in.Config.TemplateID,
+		Token:      in.Config.Token,
+		Envs:       in.Env,
+		Users:      in.Users,
+		Launcher:   in.Launcher,
+	})
+	return d.Handler(), nil
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
 	"runtime"
 	"syscall"
 
@@ -23,6 +24,9 @@ func runInit(s Service) int {
 	// Capabilities belong to a thread: everything that needs them, and
 	// every start of a command, happens on this one.
 	runtime.LockOSThread()
+	// What commands inherit.
+	unix.Umask(0o022)
+	surviveSignals()
 	_ = unix.Close(boot.BinaryFD)
 	control, err := boot.Conn(os.NewFile(boot.ControlFD, "control"))
 	if err != nil {
@@ -111,6 +115,13 @@ func steps(list ...namedStep) error {
 type namedStep struct {
 	name string
 	do   func() error
+}
+
+// surviveSignals keeps a `kill -TERM 1` from inside from ending the sandbox. They
+// are caught, not ignored: commands would inherit that.
+func surviveSignals() {
+	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT,
+		unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGABRT)
 }
 
 func setRlimits(list []boot.Rlimit) error {

@@ -3,6 +3,7 @@
 package guest
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/agent-sandbox/agent-sandbox/local/daemon"
 	"github.com/agent-sandbox/agent-sandbox/local/egress/inside"
 	"github.com/agent-sandbox/agent-sandbox/local/isolation/boot"
 )
@@ -17,15 +19,24 @@ import (
 // Inside is what a Service gets to know and to use.
 type Inside struct {
 	Config *boot.Config
+	// Launcher starts every process of the sandbox.
+	Launcher daemon.Launcher
+	// Users are the accounts inside.
+	Users daemon.UserDB
+	// Env are the variables that every process gets.
+	Env map[string]string
 }
 
 // process1 is the state of process 1.
 type process1 struct {
-	control *net.UnixConn
-	cfg     *boot.Config
-	trees   trees
-	thread  *thread
-	conns   *handedListener
+	control  *net.UnixConn
+	cfg      *boot.Config
+	trees    trees
+	thread   *thread
+	conns    *handedListener
+	userSide *userSide
+	users    daemon.UserDB
+	launcher daemon.Launcher
 	// networkEnv are variables that programs need to reach the network.
 	networkEnv []string
 	relay      *inside.Relay
@@ -56,7 +67,16 @@ func (p *process1) boot(s Service) error {
 const headerTimeout = 30 * time.Second
 
 func (p *process1) serve(s Service) error {
-	h, err := s(Inside{Config: p.cfg})
+	p.users = accounts(p.cfg.Ordinary)
+	p.launcher = p.newLauncher()
+	if err := p.listenSudo(); err != nil {
+		return fmt.Errorf("sudo: %w", err)
+	}
+	// Programs are looked up in this PATH when a command names none.
+	if err := os.Setenv("PATH", Path); err != nil {
+		return err
+	}
+	h, err := s(Inside{Config: p.cfg, Launcher: p.launcher, Users: p.users, Env: p.environment()})
 	if err != nil {
 		return err
 	}

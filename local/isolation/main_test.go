@@ -10,12 +10,12 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/agent-sandbox/agent-sandbox/local/daemon"
 	"github.com/agent-sandbox/agent-sandbox/local/guest"
 	"github.com/agent-sandbox/agent-sandbox/local/isolation"
 )
@@ -53,14 +53,35 @@ type result struct {
 }
 
 func (c command) run(in guest.Inside) result {
-	cmd := exec.Command("/bin/sh", "-c", c.Script)
-	cmd.Env = []string{"PATH=" + isolation.Path}
-	out, err := cmd.CombinedOutput()
-	r := result{Out: string(out), Code: cmd.ProcessState.ExitCode()}
+	user, err := in.Users.Lookup(c.User)
 	if err != nil {
-		r.Out += err.Error()
+		return result{Out: err.Error(), Code: -1}
 	}
-	return r
+	r, w, err := os.Pipe()
+	if err != nil {
+		return result{Out: err.Error(), Code: -1}
+	}
+	null, _ := os.Open(os.DevNull)
+	env := []string{"PATH=" + isolation.Path, "HOME=" + user.Home, "USER=" + user.Name}
+	for k, v := range in.Env {
+		env = append(env, k+"="+v)
+	}
+	p, err := in.Launcher.Launch(&daemon.Launch{
+		Path: "/bin/sh", Args: []string{"sh", "-c", c.Script}, Env: env, Dir: user.Home, User: user,
+		Stdin: null, Stdout: w, Stderr: w,
+	})
+	_ = w.Close()
+	_ = null.Close()
+	if err != nil {
+		return result{Out: err.Error(), Code: -1}
+	}
+	out, _ := io.ReadAll(io.LimitReader(r, 1<<20))
+	_ = r.Close()
+	status := p.Wait()
+	if status.Signaled() {
+		return result{Out: string(out), Code: 128 + int(status.Signal())}
+	}
+	return result{Out: string(out), Code: status.ExitStatus()}
 }
 
 func open(t testing.TB) *isolation.Engine {
@@ -105,7 +126,11 @@ func run(t testing.TB, b *isolation.Box, user, script string) result {
 
 func TestFirst(t *testing.T) {
 	e := open(t)
-	b := start(t, e, isolation.Spec{ID: "first"})
-	t.Log(run(t, b, "user", "id; ps ax; mount; ls -la / /usr /home/user /dev /etc; cat /proc/self/status | grep -E 'Cap|Secc|NoNew'; cat /proc/1/status|grep Cap; touch /usr/bin/xx; hostname; python3 -c 'print(6*7)'; cat /etc/shadow; env").Out)
+	b := start(t, e, isolation.Spec{ID: "first", Internet: os.Getenv("NET") != ""})
+	script := os.Getenv("SCRIPT")
+	if script == "" {
+		script = "id; cat /proc/self/status | grep -E 'Cap|Secc|NoNew'; sudo id; sudo sh -c 'exit 7'; echo $?; sudo -E env; sudo cat /proc/self/status | grep -E 'Cap|Secc|NoNew'; ls -la ~"
+	}
+	t.Log(run(t, b, "user", script).Out)
 	t.Log(b.Limits())
 }

@@ -27,8 +27,17 @@ const (
 	// OpPort asks for a connection to Port inside; the descriptor is a
 	// socket that takes the answer.
 	OpPort Op = "port"
-	// OpRefused answers OpPort: nothing listens there.
+	// OpRefused answers OpPort: nothing listens there; and OpLaunch: Errno.
 	OpRefused Op = "refused"
+	// OpLaunch asks for a process: first descriptor a file with the JSON of
+	// what to start, then its stdin, stdout and stderr.
+	OpLaunch Op = "launch"
+	// OpStarted answers OpLaunch: Pid.
+	OpStarted Op = "started"
+	// OpExited follows OpStarted: Status, as wait(2) gives it.
+	OpExited Op = "exited"
+	// OpSignal sends Signal to the process group of what was started.
+	OpSignal Op = "signal"
 )
 
 // Message is one message of the control socket (SOCK_SEQPACKET).
@@ -39,6 +48,11 @@ type Message struct {
 	Error string `json:"error,omitempty"`
 	// Errno is the system's error behind Error, 0 = none.
 	Errno int `json:"errno,omitempty"`
+	// Seq pairs OpLaunch with its answers where several are under way.
+	Seq    int    `json:"seq,omitempty"`
+	Pid    int    `json:"pid,omitempty"`
+	Status uint32 `json:"status,omitempty"`
+	Signal int    `json:"signal,omitempty"`
 }
 
 // maxMessage and maxFDs bound what is read in one message.
