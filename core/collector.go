@@ -12,7 +12,6 @@ type collector struct {
 	o        *RunOptions
 	began    time.Time
 	pid      uint32
-	started  func(pid uint32) error
 	out, err blocks
 	outText  TextDecoder
 	errText  TextDecoder
@@ -20,10 +19,10 @@ type collector struct {
 
 func (c *collector) Started(pid uint32) error {
 	c.pid = pid
-	if c.started == nil {
-		return nil
+	if c.o.OnStart != nil {
+		c.o.OnStart(pid)
 	}
-	return c.started(pid)
+	return nil
 }
 
 func (c *collector) Output(ch plane.Channel, b []byte) error {

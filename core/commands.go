@@ -40,6 +40,8 @@ type RunOptions struct {
 	// get everything.
 	DiscardOutput bool
 
+	// OnStart gets the pid once the process runs.
+	OnStart func(pid uint32)
 	// Callbacks run one at a time, in the order of the output; output waits while
 	// one runs. Bytes are valid until the callback returns.
 	OnStdout     func(b []byte)
@@ -70,7 +72,7 @@ func (c *Commands) Exec(ctx context.Context, argv []string, o RunOptions) (*Comm
 		// end the process.
 		o.Tag = "run-" + c.s.client.randomName()
 	}
-	result, err := c.Follow(ctx, argv, o, nil)
+	result, err := c.Follow(ctx, argv, o)
 	if err == nil || !c.mustKill(ctx, err) {
 		return result, err
 	}
@@ -104,23 +106,22 @@ func (c *Commands) killTagged(ctx context.Context, tag string) {
 	}
 }
 
-// Follow starts a program and follows it to its end; started, when not nil, is
-// called once with its pid. It is the one long operation behind every form of
+// Follow starts a program and follows it to its end. It is the one long operation behind every form of
 // running; cancelling ctx detaches and leaves the process alone. There is no
 // timeout unless one is given.
-func (c *Commands) Follow(ctx context.Context, argv []string, o RunOptions, started func(pid uint32) error) (*CommandResult, error) {
+func (c *Commands) Follow(ctx context.Context, argv []string, o RunOptions) (*CommandResult, error) {
 	if err := c.check(argv, &o); err != nil {
 		return nil, err
 	}
 	spec := plane.StartSpec{Cmd: argv[0], Args: argv[1:], Envs: o.Envs, Cwd: o.Cwd, User: o.User, Tag: o.Tag, Stdin: o.Stdin}
-	return c.s.follow(ctx, &o, started, func(watch plane.Watch, sink plane.Sink) (*plane.End, error) {
+	return c.s.follow(ctx, &o, func(watch plane.Watch, sink plane.Sink) (*plane.End, error) {
 		return c.s.data.Start(ctx, spec, watch, sink)
 	})
 }
 
 // follow runs one stream and turns its end into a result.
-func (s *Sandbox) follow(ctx context.Context, o *RunOptions, started func(uint32) error, stream func(plane.Watch, plane.Sink) (*plane.End, error)) (*CommandResult, error) {
-	sink := &collector{now: s.client.host.Now, o: o, began: s.client.host.Now(), started: started}
+func (s *Sandbox) follow(ctx context.Context, o *RunOptions, stream func(plane.Watch, plane.Sink) (*plane.End, error)) (*CommandResult, error) {
+	sink := &collector{now: s.client.host.Now, o: o, began: s.client.host.Now()}
 	end, err := stream(s.watch(o), sink)
 	result := sink.result()
 	if err == nil {

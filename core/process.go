@@ -23,9 +23,9 @@ const (
 	SIGTERM = plane.SIGTERM
 )
 
-// Attach follows a running process to its end: only output from now on comes.
+// FollowRunning attaches to a running process and follows it to its end: only output from now on comes.
 // Cancelling ctx detaches. Errors: E3000 when there is no such process.
-func (c *Commands) Attach(ctx context.Context, sel Selector, o RunOptions, started func(pid uint32) error) (*CommandResult, error) {
+func (c *Commands) FollowRunning(ctx context.Context, sel Selector, o RunOptions) (*CommandResult, error) {
 	if err := c.s.client.need(capability.ExecAttach); err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (c *Commands) Attach(ctx context.Context, sel Selector, o RunOptions, start
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	return c.s.follow(ctx, &o, started, func(watch plane.Watch, sink plane.Sink) (*plane.End, error) {
+	return c.s.follow(ctx, &o, func(watch plane.Watch, sink plane.Sink) (*plane.End, error) {
 		return c.s.data.Attach(ctx, sel, watch, sink)
 	})
 }

@@ -24,7 +24,7 @@ type PtyOptions struct {
 // Follow starts a terminal and follows it to its end; its output goes to OnPTY
 // as bytes. Cancelling ctx detaches. TERM, LANG and LC_ALL have defaults that
 // Envs overrides (e2b.md 4.2).
-func (p *Pty) Follow(ctx context.Context, o PtyOptions, started func(pid uint32) error) (*CommandResult, error) {
+func (p *Pty) Follow(ctx context.Context, o PtyOptions) (*CommandResult, error) {
 	if err := p.s.client.need(capability.PTY); err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (p *Pty) Follow(ctx context.Context, o PtyOptions, started func(pid uint32)
 		return nil, err
 	}
 	spec := plane.StartSpec{Cmd: o.Argv[0], Args: o.Argv[1:], Envs: terminalEnvs(o.Envs), Cwd: o.Cwd, User: o.User, Tag: o.Tag, PTY: &o.Size}
-	return p.s.follow(ctx, &o.RunOptions, started, func(watch plane.Watch, sink plane.Sink) (*plane.End, error) {
+	return p.s.follow(ctx, &o.RunOptions, func(watch plane.Watch, sink plane.Sink) (*plane.End, error) {
 		return p.s.data.Start(ctx, spec, watch, sink)
 	})
 }
@@ -61,9 +61,9 @@ func checkSize(s Size) error {
 	return nil
 }
 
-// Attach follows a terminal that is already running.
-func (p *Pty) Attach(ctx context.Context, sel Selector, o RunOptions, started func(pid uint32) error) (*CommandResult, error) {
-	return p.s.Commands.Attach(ctx, sel, o, started)
+// FollowRunning attaches to a terminal that is already running.
+func (p *Pty) FollowRunning(ctx context.Context, sel Selector, o RunOptions) (*CommandResult, error) {
+	return p.s.Commands.FollowRunning(ctx, sel, o)
 }
 
 // SendInput types into a terminal.

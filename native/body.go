@@ -107,7 +107,7 @@ func (x *exchange) hangUp(r io.Closer, why error) {
 // ToHost gives the rest to whoever called the operation. The stream ends with
 // the ctx that was waited on last: the one of Do.
 func (b *responseBody) ToHost(idle time.Duration) transport.Stream {
-	if b.err == nil && !b.bulk {
+	if !b.bulk {
 		b.err = transport.ErrNotBulk
 	}
 	s := &stream{x: b.x, r: b.r, err: b.err, idle: newIdleTimer(idle, b.x.cancel)}

@@ -86,7 +86,7 @@ func dialer(life context.Context) dialFunc {
 		if err != nil {
 			return nil, &dialError{err}
 		}
-		return conn, nil
+		return &watchedConn{Conn: conn}, nil
 	}
 }
 

@@ -24,7 +24,8 @@ type exchange struct {
 	unlend  func() bool
 	waiting atomic.Bool
 
-	connected atomic.Bool // the request may have been sent
+	conn      atomic.Pointer[watchedConn] // the last one that the request was given
+	connected atomic.Bool                 // the request may have been sent
 	upload    *upload     // nil when the body is plain bytes
 }
 
@@ -70,7 +71,10 @@ func (x *exchange) request(r *transport.Request) (*http.Request, error) {
 	}
 	x.peer = hostPort(u)
 	traced := httptrace.WithClientTrace(x.ctx, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { x.connected.Store(true) },
+		GotConn: func(info httptrace.GotConnInfo) {
+			x.conn.Store(watched(info.Conn))
+			x.connected.Store(true)
+		},
 	})
 	req := (&http.Request{
 		Method: r.Method, URL: u, Host: u.Host,

@@ -19,7 +19,7 @@ func (x *exchange) failure(ctx context.Context, err error) error {
 	if own := x.ownEnd(ctx); own != nil {
 		return own
 	}
-	return netError(err, x.peer, x.connected.Load())
+	return x.netError(err, x.connected.Load())
 }
 
 // bodyFailure is the error of a body that ended with err.
@@ -30,7 +30,15 @@ func (x *exchange) bodyFailure(ctx context.Context, err error) error {
 	if own := x.ownEnd(ctx); own != nil {
 		return own
 	}
-	return netError(err, x.peer, true)
+	return x.netError(err, true)
+}
+
+func (x *exchange) netError(err error, connected bool) error {
+	e := netError(err, x.peer, connected)
+	if e.Kind == transport.NetOther && x.conn.Load().cut() {
+		e.Kind, e.Message = transport.NetReset, lostMessage+e.Message
+	}
+	return e
 }
 
 // ownEnd is the reason when the failure was made at this end: a ctx, the host's
@@ -71,7 +79,7 @@ func netError(err error, peer string, connected bool) *transport.NetError {
 	case !connected || isTLS(err):
 		e.Kind, e.Message = transport.NetTLS, "TLS handshake failed: "+innermost(err)
 	case isReset(err):
-		e.Kind, e.Message = transport.NetReset, "the connection ended inside the exchange: "+innermost(err)
+		e.Kind, e.Message = transport.NetReset, lostMessage+innermost(err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		e.Kind, e.Message = transport.NetSend, "the connection stopped answering"
 	default:
@@ -79,6 +87,8 @@ func netError(err error, peer string, connected bool) *transport.NetError {
 	}
 	return e
 }
+
+const lostMessage = "the connection ended inside the exchange: "
 
 // innermost is the text of the deepest cause: the layers above repeat addresses.
 func innermost(err error) string {

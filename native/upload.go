@@ -48,7 +48,7 @@ func setBody(req *http.Request, b transport.Body, exchange context.Context) *upl
 	switch {
 	case b.Next != nil:
 		req.ContentLength = -1
-		return setUpload(req, &pieces{ctx: exchange, next: b.Next})
+		return setUpload(req, &pieceReader{ctx: exchange, next: b.Next})
 	case b.Source != nil:
 		r, size := sourceBody(b)
 		req.ContentLength = size
@@ -62,6 +62,10 @@ func setBody(req *http.Request, b transport.Body, exchange context.Context) *upl
 }
 
 func setUpload(req *http.Request, r io.Reader) *upload {
+	if req.ContentLength == 0 { // with a body net/http takes that for unknown
+		req.Body = http.NoBody
+		return nil
+	}
 	u := &upload{r: r}
 	req.Body = u
 	return u
@@ -92,15 +96,15 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// pieces reads a body that the core makes piece by piece. net/http flushes what
+// pieceReader reads a body that the core makes piece by piece. net/http flushes what
 // one Read gave before it reads again.
-type pieces struct {
+type pieceReader struct {
 	ctx  context.Context
 	next func(context.Context) ([]byte, error)
 	rest []byte
 }
 
-func (p *pieces) Read(b []byte) (int, error) {
+func (p *pieceReader) Read(b []byte) (int, error) {
 	for len(p.rest) == 0 {
 		piece, err := contain(func() (any, error) { return p.next(p.ctx) })
 		if err != nil {

@@ -39,7 +39,8 @@ func (c *Client) Resize(ctx context.Context, sel plane.Selector, size plane.Size
 }
 
 // StreamInput sends many pieces of input in one call. It returns once the peer
-// has acknowledged them all. No clock runs while next waits for its source.
+// has acknowledged them all. No clock runs while next waits for its source; a
+// piece without bytes keeps the connection alive.
 func (c *Client) StreamInput(ctx context.Context, sel plane.Selector, pty bool, next func(context.Context) ([]byte, error)) error {
 	started := false
 	message := func(ctx context.Context) (connect.Encoder, error) {
@@ -51,8 +52,11 @@ func (c *Client) StreamInput(ctx context.Context, sel plane.Selector, pty bool, 
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		if err != nil && len(b) == 0 {
-			return nil, io.EOF
+		if len(b) == 0 {
+			if err != nil {
+				return nil, io.EOF
+			}
+			return streamKeepalive{}, nil
 		}
 		return streamData{input{pty, b}}, nil
 	}

@@ -195,3 +195,11 @@ func (r streamData) AppendProto(b []byte) []byte {
 func (r streamData) AppendJSON(b []byte) ([]byte, error) {
 	return appendJSON(b, map[string]any{"data": map[string]any{"input": r.input.json()}})
 }
+
+type streamKeepalive struct{}
+
+func (streamKeepalive) AppendProto(b []byte) []byte { return appendBytes(b, 3, nil) }
+
+func (streamKeepalive) AppendJSON(b []byte) ([]byte, error) {
+	return appendJSON(b, map[string]any{"keepalive": map[string]any{}})
+}
