@@ -26,7 +26,7 @@ type exchange struct {
 
 	conn      atomic.Pointer[watchedConn] // the last one that the request was given
 	connected atomic.Bool                 // the request may have been sent
-	upload    *upload     // nil when the body is plain bytes
+	upload    *upload                     // nil when the body is plain bytes
 }
 
 // Do sends r and waits for the head.

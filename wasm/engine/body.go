@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
@@ -51,7 +52,7 @@ func (b *body) Close() { b.x.abort(errBodyClosed) }
 // ToHost gives the body of a Bulk request to the host.
 func (b *body) ToHost(idle time.Duration) transport.Stream {
 	x := b.x
-	s := &stream{x: x}
+	s := &stream{host: x.h, id: x.id}
 	switch {
 	case x.closed:
 		s.err = x.err
@@ -66,17 +67,20 @@ func (b *body) ToHost(idle time.Duration) transport.Stream {
 	return s
 }
 
-// stream names a body that the host delivers.
+// stream names a body that the host delivers. It lives outside the engine's one
+// goroutine.
 type stream struct {
-	x    *exchange
-	err  error
-	open io.ReadCloser
+	host   *host
+	id     uint32
+	mu     sync.Mutex
+	err    error
+	opened io.ReadCloser
 }
 
 // Read works only where the host can give the body to Go code outside the
 // operation; an operation itself never reads it.
 func (s *stream) Read(p []byte) (int, error) {
-	r, err := s.reader()
+	r, err := s.open()
 	if err != nil {
 		return 0, err
 	}
@@ -85,23 +89,24 @@ func (s *stream) Read(p []byte) (int, error) {
 
 // Close ends the host's stream.
 func (s *stream) Close() error {
-	r, err := s.reader()
+	r, err := s.open()
 	if err != nil {
 		return nil //nolint:nilerr // nothing is open
 	}
-	s.err = errBodyClosed
 	return r.Close()
 }
 
-func (s *stream) reader() (io.ReadCloser, error) {
+func (s *stream) open() (io.ReadCloser, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.err != nil {
 		return nil, s.err
 	}
-	if s.open == nil && s.x.h.e.options.Open != nil {
-		s.open = s.x.h.e.options.Open(s.x.h.o.id, s.x.id)
+	if s.opened == nil && s.host.e.options.Open != nil {
+		s.opened = s.host.e.options.Open(s.host.o.id, s.id)
 	}
-	if s.open == nil {
+	if s.opened == nil {
 		return nil, errHostReads
 	}
-	return s.open, nil
+	return s.opened, nil
 }

@@ -15,7 +15,6 @@ type exchange struct {
 	id     uint32
 	reader *task // who waits for the head or a chunk
 	upload *upload
-	peer   string
 
 	bulk   bool
 	asked  bool // BodyToCore was said
@@ -104,7 +103,7 @@ func (x *exchange) finish(err error) {
 		return
 	}
 	x.err = err
-	x.stopUpload(err)
+	x.stopUpload()
 }
 
 // abort forgets the exchange, and tells the host when it is still going on.

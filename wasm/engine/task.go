@@ -19,7 +19,8 @@ type task struct {
 }
 
 // scope owns what a piece of work opens: the operation itself, or a flight. When
-// the work ends, what it forgot is closed.
+// the work ends, what it forgot is closed. Scopes are told apart by address, so
+// the type must not be empty.
 type scope struct{ owner string }
 
 // park waits until somebody makes the current task ready, or ctx ends.

@@ -75,9 +75,9 @@ func (x *exchange) wanted() {
 }
 
 // stopUpload ends the ctx of a body that is still being made.
-func (x *exchange) stopUpload(cause error) {
+func (x *exchange) stopUpload() {
 	if x.upload != nil && x.upload.ctx.Err() == nil {
-		x.upload.cancel(cause)
+		x.upload.cancel(errBodyClosed)
 		x.h.e.touch(x.h.o)
 	}
 }
