@@ -1,0 +1,84 @@
+package access
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net/http"
+	"strings"
+)
+
+// Grant says what the bearer of a key may do.
+type Grant int
+
+// The grants, from none to all.
+const (
+	// Denied: no key, or a wrong one.
+	Denied Grant = iota
+	// Page: the key of one web origin. It may not reach into the host.
+	Page
+	// Owner: the server's own key.
+	Owner
+)
+
+// Keys checks the credentials of requests to the control plane.
+type Keys struct {
+	owner []byte
+	page  []byte
+}
+
+// NewKeys makes the checker for a server with the given API key.
+func NewKeys(apiKey string) *Keys {
+	// Page keys have a key of their own: the answer to a health challenge is an
+	// HMAC under the API key over bytes that anybody may choose.
+	page := sha256.Sum256([]byte("agent-sandbox page key\x00" + apiKey))
+	return &Keys{owner: []byte(apiKey), page: page[:]}
+}
+
+// Prove answers a health challenge: the hex HMAC-SHA256 of it under the API key.
+func (k *Keys) Prove(challenge string) string {
+	return authenticate(k.owner, challenge)
+}
+
+// PageKey makes the key that is valid for pages of the given origin only.
+func (k *Keys) PageKey(origin string) (string, error) {
+	canonical, err := canonicalOrigin(origin)
+	if err != nil {
+		return "", err
+	}
+	return "page_" + authenticate(k.page, canonical), nil
+}
+
+// Check reports what the key of a request grants. The key is the header
+// X-API-Key, or a bearer token. Time does not depend on how much of it is right.
+func (k *Keys) Check(r *http.Request) Grant {
+	given := r.Header.Get("X-API-Key")
+	if given == "" {
+		given, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	}
+	if given == "" {
+		return Denied
+	}
+	if Equal(given, string(k.owner)) {
+		return Owner
+	}
+	page, err := k.PageKey(r.Header.Get("Origin"))
+	if err == nil && Equal(given, page) {
+		return Page
+	}
+	return Denied
+}
+
+// Equal compares two secrets in a time that tells nothing of their content or
+// length.
+func Equal(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+func authenticate(key []byte, text string) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil))
+}

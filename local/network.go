@@ -1,0 +1,93 @@
+package local
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"sync"
+
+	"github.com/agent-sandbox/agent-sandbox/local/api"
+	"github.com/agent-sandbox/agent-sandbox/local/egress"
+)
+
+// network is a sandbox's way out.
+type network struct {
+	// policy is nil for a sandbox that was made without a network: it has no
+	// route, and none can be added.
+	policy *egress.Policy
+
+	mu sync.Mutex
+	// wire and allow are what SandboxDetail shows.
+	wire  *api.Network
+	allow *bool
+}
+
+// openNetwork checks what create asked for and opens the way out. socket is ""
+// for a sandbox without a network.
+func (s *Server) openNetwork(id string, n *api.NewSandbox) (net *network, socket string, err error) {
+	allow := s.opt.Internet
+	if n.AllowInternetAccess != nil {
+		allow = *n.AllowInternetAccess
+	}
+	rules, err := parseRules(n.Network, &allow)
+	if err != nil {
+		return nil, "", err
+	}
+	net = &network{wire: n.Network, allow: n.AllowInternetAccess}
+	if !allow && len(rules.AllowOut) == 0 {
+		return net, "", nil
+	}
+	socket = filepath.Join(socketDir(s.opt.StateDir), id)
+	net.policy, err = s.egress.Open(socket, rules)
+	return net, socket, err
+}
+
+// parseRules validates the network part of a request.
+func parseRules(wire *api.Network, allow *bool) (egress.Rules, error) {
+	text, err := json.Marshal(wire)
+	if err != nil {
+		return egress.Rules{}, err
+	}
+	rules, err := egress.ParseRules(text, allow)
+	var invalid *egress.InvalidError
+	if errors.As(err, &invalid) {
+		return rules, api.Invalid("%s", invalid.Message)
+	}
+	return rules, err
+}
+
+// update replaces the rules of a running sandbox.
+func (n *network) update(u *api.NetworkUpdate) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	next := n.wire.With(u)
+	rules, err := parseRules(next, u.AllowInternetAccess)
+	if err != nil {
+		return err
+	}
+	if n.policy != nil {
+		if err := n.policy.Update(rules); err != nil {
+			return err
+		}
+	} else if (u.AllowInternetAccess != nil && *u.AllowInternetAccess) || len(rules.AllowOut) > 0 {
+		return api.Faultf(http.StatusConflict,
+			"the sandbox was made with the internet off and has no network: it cannot be turned on later")
+	}
+	n.wire, n.allow = next, u.AllowInternetAccess
+	return nil
+}
+
+// shown returns what SandboxDetail says of the network.
+func (n *network) shown() (wire *api.Network, allow *bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.wire.Shown(), n.allow
+}
+
+func (n *network) close() {
+	if n.policy != nil {
+		// What it would report is the end of connections that are to end.
+		_ = n.policy.Close()
+	}
+}

@@ -1,0 +1,42 @@
+package local
+
+import (
+	"errors"
+	"log/slog"
+	"path/filepath"
+)
+
+// Options configure a Server.
+type Options struct {
+	// StateDir is a directory of the server alone; it is made with mode 0700.
+	StateDir string
+	// Binary is what runs as the first process of a sandbox; "" is this program.
+	Binary string
+	// Internet is what a sandbox gets whose maker did not say.
+	Internet bool
+	// Registries lets sandboxes reach the host's own package registries even
+	// where their addresses are private.
+	Registries bool
+	// AllowOrigins are the web origins, besides loopback ones, whose pages may
+	// use the control plane.
+	AllowOrigins []string
+	// APIKey opens the control plane. It must not be empty.
+	APIKey string
+	// Log gets what happens; it never gets a secret. nil is silent.
+	Log *slog.Logger
+	// Version is shown in the header Server of the control plane's answers.
+	Version string
+}
+
+func (o *Options) check() error {
+	if o.APIKey == "" {
+		return errors.New("local: the API key is empty")
+	}
+	if !filepath.IsAbs(o.StateDir) {
+		return errors.New("local: the state directory must be an absolute path")
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
