@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/local/isolation/boot"
@@ -30,6 +31,7 @@ type Box struct {
 
 	pausing sync.Mutex
 	paused  bool
+	full    atomic.Bool
 
 	done    chan struct{}
 	cleanup error

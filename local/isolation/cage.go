@@ -197,6 +197,12 @@ func (c *cage) remove() error {
 	return errors.Join(errs...)
 }
 
+// has tells whether the group has a file.
+func (c *cage) has(controller, file string) bool {
+	dir, ok := c.dirs[controller]
+	return ok && isFile(filepath.Join(dir, file))
+}
+
 // number reads an integer file of a group; 0 when there is none.
 func (c *cage) number(controller, file string) int64 {
 	b, err := os.ReadFile(filepath.Join(c.dirs[controller], file))

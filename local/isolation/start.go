@@ -65,6 +65,7 @@ func (s *starting) run(ctx context.Context) (*Box, error) {
 		return nil, err
 	}
 	go s.box.watch()
+	go s.box.watchDisk()
 	if err := s.hand(ctx); err != nil {
 		_ = s.box.Kill()
 		return nil, err

@@ -1,0 +1,29 @@
+//go:build linux
+
+package isolation
+
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/agent-sandbox/agent-sandbox/local/isolation/boot"
+)
+
+// rlimits stand in for the control groups that could not be had.
+func (s *starting) rlimits() []boot.Rlimit {
+	list := []boot.Rlimit{{Resource: unix.RLIMIT_CORE, Value: 0}}
+	for i := range s.box.limits {
+		l := &s.box.limits[i]
+		if l.Enforced {
+			continue
+		}
+		switch l.Name {
+		case "pids":
+			list = append(list, boot.Rlimit{Resource: unix.RLIMIT_NPROC, Value: uint64(s.spec.Pids)})
+			l.Enforced, l.Why = true, "RLIMIT_NPROC: "+l.Why
+		case "memory":
+			list = append(list, boot.Rlimit{Resource: unix.RLIMIT_DATA, Value: uint64(s.spec.MemoryMB) * mebibyte})
+			l.Why = "each process alone is limited (RLIMIT_DATA): " + l.Why
+		}
+	}
+	return list
+}
