@@ -7,6 +7,7 @@
 package daemon
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -56,7 +57,8 @@ type Daemon struct {
 	buffers  bufferPool
 	handler  http.Handler
 	closed   chan struct{}
-	once     sync.Once
+	mu       sync.Mutex
+	closing  bool
 	work     sync.WaitGroup
 }
 
@@ -91,22 +93,42 @@ func New(o Options) *Daemon {
 // Handler serves everything. It may be used by several servers at once.
 func (d *Daemon) Handler() http.Handler { return d.handler }
 
+// errStopping refuses work to a daemon that has been closed.
+var errStopping = errors.New("the sandbox is stopping")
+
+// enter counts one piece of work that Close waits for, to be ended by
+// d.work.Done. After Close it returns false.
+func (d *Daemon) enter() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closing {
+		return false
+	}
+	d.work.Add(1)
+	return true
+}
+
 // Close kills every command with its session, ends every watch and waits a
 // moment for the goroutines that belong to them. Calling it again does nothing.
 func (d *Daemon) Close() {
-	d.once.Do(func() {
-		close(d.closed)
-		d.commands.killAll()
-		d.watchers.closeAll()
-		done := make(chan struct{})
-		go func() {
-			d.work.Wait()
-			close(done)
-		}()
-		select {
-		case <-done:
-		case <-time.After(closeGrace):
-			d.log.Warn("daemon closed before its last command ended")
-		}
-	})
+	d.mu.Lock()
+	again := d.closing
+	d.closing = true
+	d.mu.Unlock()
+	if again {
+		return
+	}
+	close(d.closed)
+	d.commands.killAll()
+	d.watchers.closeAll()
+	done := make(chan struct{})
+	go func() {
+		d.work.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(closeGrace):
+		d.log.Warn("daemon closed before its last command ended")
+	}
 }

@@ -133,6 +133,8 @@ func serveCompressed(w http.ResponseWriter, r *http.Request, file *os.File) {
 	if r.Method == http.MethodHead {
 		return
 	}
+	// Sent before the content, so that no length is added: it says nothing of the file.
+	_ = http.NewResponseController(w).Flush()
 	zip, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 	if err != nil {
 		return

@@ -24,9 +24,13 @@ type fanout struct {
 	subs atomic.Pointer[[]*subscriber]
 	shut chan struct{}
 	once sync.Once
+	// patience is stuckSubscriber, but in tests.
+	patience time.Duration
 }
 
-func newFanout() *fanout { return &fanout{shut: make(chan struct{})} }
+func newFanout() *fanout {
+	return &fanout{shut: make(chan struct{}), patience: stuckSubscriber}
+}
 
 // subscriber is one stream that follows a command.
 type subscriber struct {
@@ -98,7 +102,7 @@ func (f *fanout) offer(s *subscriber, c *chunk) bool {
 	default:
 	}
 	for {
-		timer := time.NewTimer(stuckSubscriber)
+		timer := time.NewTimer(f.patience)
 		select {
 		case s.queue <- c:
 			timer.Stop()

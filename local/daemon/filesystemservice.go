@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -121,24 +120,4 @@ func (s *filesystemService) Remove(_ context.Context, r *connect.Request[filesys
 		return nil, fsFault("error removing file or directory", err)
 	}
 	return connect.NewResponse(&filesystempb.RemoveResponse{}), nil
-}
-
-// WatchDir implements filesystem.Filesystem.
-func (s *filesystemService) WatchDir(ctx context.Context, r *connect.Request[filesystempb.WatchDirRequest], out *connect.ServerStream[filesystempb.WatchDirResponse]) error {
-	return connect.NewError(connect.CodeUnimplemented, errors.New("todo"))
-}
-
-// CreateWatcher implements filesystem.Filesystem.
-func (s *filesystemService) CreateWatcher(_ context.Context, r *connect.Request[filesystempb.CreateWatcherRequest]) (*connect.Response[filesystempb.CreateWatcherResponse], error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("todo"))
-}
-
-// GetWatcherEvents implements filesystem.Filesystem.
-func (s *filesystemService) GetWatcherEvents(_ context.Context, r *connect.Request[filesystempb.GetWatcherEventsRequest]) (*connect.Response[filesystempb.GetWatcherEventsResponse], error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("todo"))
-}
-
-// RemoveWatcher implements filesystem.Filesystem.
-func (s *filesystemService) RemoveWatcher(_ context.Context, r *connect.Request[filesystempb.RemoveWatcherRequest]) (*connect.Response[filesystempb.RemoveWatcherResponse], error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("todo"))
 }

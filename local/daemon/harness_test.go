@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -158,4 +159,13 @@ func codeOf(err error) string {
 		return fault.Code().String()
 	}
 	return ""
+}
+
+func gunzip(t testing.TB, body string) string {
+	t.Helper()
+	zip, err := gzip.NewReader(strings.NewReader(body))
+	require.NoError(t, err)
+	content, err := io.ReadAll(zip)
+	require.NoError(t, err)
+	return string(content)
 }

@@ -28,6 +28,10 @@ type startSpec struct {
 // start starts a command with its first follower, who misses nothing. Its errors
 // are Connect errors.
 func (d *Daemon) start(s *startSpec) (*command, *subscriber, error) {
+	if !d.enter() {
+		return nil, nil, connect.NewError(connect.CodeUnavailable, errStopping)
+	}
+	defer d.work.Done()
 	launch, fail, err := d.prepare(s)
 	if err != nil {
 		return nil, nil, err
@@ -114,7 +118,7 @@ func (d *Daemon) launch(c *command, l *Launch, s *startSpec) (*failure, error) {
 		killSession(process.Pid())
 		process.Wait()
 		io.closeParent()
-		return nil, connect.NewError(connect.CodeUnavailable, errors.New("the sandbox is stopping"))
+		return nil, connect.NewError(connect.CodeUnavailable, errStopping)
 	}
 	return nil, nil
 }
