@@ -47,14 +47,13 @@ func (b *book) fresh(name string, now time.Time) ([]netip.Addr, bool) {
 }
 
 // any gives the last known addresses of a name, however old.
-func (b *book) any(name string) ([]netip.Addr, bool) {
+func (b *book) any(name string) []netip.Addr {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	e := b.entries[name]
-	if e == nil {
-		return nil, false
+	if e := b.entries[name]; e != nil {
+		return e.addrs
 	}
-	return e.addrs, true
+	return nil
 }
 
 // record keeps an answer of the resolver. The newest answer alone counts: what a

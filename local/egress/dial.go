@@ -38,8 +38,11 @@ func (h *Host) dial(ctx context.Context, s *ruleset, p plan, port uint16) (splic
 	}
 	var failed error
 	for i, a := range p.addrs[:min(len(p.addrs), maxAttempts)] {
-		last := i == len(p.addrs)-1
-		c, err := h.attempt(ctx, s, netip.AddrPortFrom(a, port), last)
+		limit := attemptClock
+		if i == len(p.addrs)-1 {
+			limit = dialClock
+		}
+		c, err := h.attempt(ctx, s, netip.AddrPortFrom(a, port), p.direct, limit)
 		if err == nil {
 			return c, a, nil
 		}
@@ -51,13 +54,10 @@ func (h *Host) dial(ctx context.Context, s *ruleset, p plan, port uint16) (splic
 	return nil, netip.Addr{}, failed
 }
 
-func (h *Host) attempt(ctx context.Context, s *ruleset, to netip.AddrPort, last bool) (splice.Conn, error) {
-	if !last {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, attemptClock)
-		defer cancel()
-	}
-	if s.rules.EgressProxy != nil || h.proxy.takes(to.Addr().String()) {
+func (h *Host) attempt(ctx context.Context, s *ruleset, to netip.AddrPort, direct bool, limit time.Duration) (splice.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if s.rules.EgressProxy != nil || !direct && h.proxy.takes(to.Addr().String()) {
 		return h.dialHost(ctx, s, to.String())
 	}
 	c, err := h.dialAddr(ctx, to)

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 
 // playInside sets up the network, serves the relay and runs one shell script.
 func playInside(socket, script string) int {
-	relay, mode, err := inside.Setup()
+	relay, mode, err := setup()
 	if err != nil {
 		fmt.Println("setup:", err)
 		return 99
@@ -63,6 +63,14 @@ func playInside(socket, script string) int {
 	return 0
 }
 
+func setup() (*inside.Relay, string, error) {
+	if os.Getenv("EGRESS_TEST_MODE") != inside.ModeProxy {
+		return inside.Setup()
+	}
+	r, err := inside.SetupProxy()
+	return r, inside.ModeProxy, err
+}
+
 // world is a host with a fake resolver, whose dials all end at loopback.
 type world struct {
 	t      *testing.T
@@ -70,6 +78,7 @@ type world struct {
 	policy *Policy
 	dir    string
 	wrap   []string // runs the inside as somebody else
+	mode   string
 
 	mu     sync.Mutex
 	names  map[string][][]netip.Addr // successive answers; the last stays
@@ -165,7 +174,7 @@ func (w *world) start(script string) *running {
 	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
 	words := append(append([]string{}, w.wrap...), "unshare", "--user", "--map-root-user", "--net", "--mount", w.binary(), script)
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), insideMark + "=" + filepath.Join(w.dir, "s")}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), insideMark + "=" + filepath.Join(w.dir, "s"), "EGRESS_TEST_MODE=" + w.mode}
 	r := &running{cmd: cmd, out: &bytes.Buffer{}, kept: cancel}
 	cmd.Stdout, cmd.Stderr = r.out, r.out
 	require.NoError(w.t, cmd.Start())

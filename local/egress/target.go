@@ -53,6 +53,8 @@ type plan struct {
 	// that the host's proxy gets the name.
 	addrs []netip.Addr
 	name  string
+	// direct is set for addresses of a name that NO_PROXY names.
+	direct bool
 }
 
 func (p *Policy) plan(ctx context.Context, s *ruleset, t target) (plan, error) {
@@ -73,12 +75,13 @@ func (p *Policy) planAddress(s *ruleset, t target) plan {
 		return plan{verdict: v}
 	}
 	addrs := []netip.Addr{t.addr}
-	for _, name := range p.book.namesOf(t.addr) {
-		others, _ := p.book.any(name)
-		addrs = append(addrs, p.keep(s, others, t.port, "")...)
-		break
+	names := p.book.namesOf(t.addr)
+	if len(names) > 0 {
+		// The kernel inside has connected already, so the program cannot try the
+		// name's other addresses itself.
+		addrs = append(addrs, p.keep(s, p.book.any(names[0]), t.port, "")...)
 	}
-	return plan{verdict: allow, addrs: unique(addrs)}
+	return plan{verdict: allow, addrs: unique(addrs), direct: len(names) > 0}
 }
 
 func planName(s *ruleset, t target) plan {
@@ -102,7 +105,7 @@ func (p *Policy) planLookup(ctx context.Context, s *ruleset, t target) (plan, er
 		return plan{}, errors.Join(errNoName, err)
 	}
 	if kept := p.keep(s, addrs, t.port, ""); len(kept) > 0 {
-		return plan{verdict: allow, addrs: kept}, nil
+		return plan{verdict: allow, addrs: kept, direct: true}, nil
 	}
 	for _, a := range addrs {
 		if v := p.judge(s, a, t.port); v != refuse {
@@ -115,7 +118,7 @@ func (p *Policy) planLookup(ctx context.Context, s *ruleset, t target) (plan, er
 // byName plans a connection whose name has been proven.
 func (p *Policy) byName(ctx context.Context, s *ruleset, name string, port uint16) (plan, error) {
 	if a, err := netip.ParseAddr(name); err == nil {
-		return p.granted(p.keep(s, []netip.Addr{a}, port, name))
+		return granted(p.keep(s, []netip.Addr{a}, port, name), false)
 	}
 	if p.host.proxies(name) {
 		if !s.permittedName(name, port) {
@@ -127,14 +130,14 @@ func (p *Policy) byName(ctx context.Context, s *ruleset, name string, port uint1
 	if err != nil {
 		return plan{}, errors.Join(errNoName, err)
 	}
-	return p.granted(p.keep(s, addrs, port, name))
+	return granted(p.keep(s, addrs, port, name), true)
 }
 
-func (p *Policy) granted(addrs []netip.Addr) (plan, error) {
+func granted(addrs []netip.Addr, direct bool) (plan, error) {
 	if len(addrs) == 0 {
 		return plan{}, errRefused
 	}
-	return plan{verdict: allow, addrs: addrs}, nil
+	return plan{verdict: allow, addrs: addrs, direct: direct}, nil
 }
 
 // keep gives the addresses that may be dialled.

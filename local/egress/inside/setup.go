@@ -36,8 +36,24 @@ func Setup() (relay *Relay, mode string, err error) {
 	if r, err := transparent(); err == nil {
 		return r, ModeTransparent, nil
 	}
-	r, err := proxied()
+	r, err := SetupProxy()
 	return r, ModeProxy, err
+}
+
+// SetupProxy is Setup as it ends on a kernel without NAT: a proxy and a nameserver
+// on 127.0.0.1, and no default route, so that what ignores the variables is
+// unreachable at once.
+func SetupProxy() (*Relay, error) {
+	if err := bringUp(); err != nil {
+		return nil, err
+	}
+	r, err := listen(tcpPort, 53)
+	if err != nil {
+		return nil, err
+	}
+	r.accept, r.nameserver = r.acceptProxy, "127.0.0.1"
+	r.env = proxyEnv(r.tcpPort())
+	return r, nil
 }
 
 // NoNetwork brings up lo and nothing else: every other address is unreachable at once.
@@ -55,17 +71,6 @@ func transparent() (*Relay, error) {
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	return r, nil
-}
-
-// proxied has no default route: what ignores the variables is unreachable at once.
-func proxied() (*Relay, error) {
-	r, err := listen(tcpPort, 53)
-	if err != nil {
-		return nil, err
-	}
-	r.accept, r.nameserver = r.acceptProxy, "127.0.0.1"
-	r.env = proxyEnv(r.tcpPort())
 	return r, nil
 }
 
