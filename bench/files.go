@@ -1,0 +1,163 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/agent-sandbox/agent-sandbox/core"
+	"github.com/agent-sandbox/agent-sandbox/native"
+)
+
+// files measures a large upload and download: curl on the same signed URLs, our
+// client, the npm client without and with the gzip that it asks for by default.
+func (b *bench) files(ctx context.Context) error {
+	s, err := b.client.Create(ctx, core.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { _, _ = s.Kill(ctx) }()
+	peer, err := b.peer(ctx, s.ID())
+	if err != nil {
+		return err
+	}
+	defer peer.stop()
+	size := 1 << 30
+	if b.quick {
+		size = 100 << 20
+	}
+	src, dst := filepath.Join(b.dir, "src"), filepath.Join(b.dir, "dst")
+	if err := randomFile(src, size); err != nil {
+		return err
+	}
+	up, err := s.UploadURL("/tmp/big", core.URLOptions{})
+	if err != nil {
+		return err
+	}
+	down, err := s.DownloadURL("/tmp/big", core.URLOptions{})
+	if err != nil {
+		return err
+	}
+	curlUp := func() error {
+		return exec.CommandContext(ctx, "curl", "-sf", "-X", "POST", "-H", "Content-Type: application/octet-stream", "-H", "Expect:", "-T", src, up).Run()
+	}
+	curlDown := func() error { return exec.CommandContext(ctx, "curl", "-sf", "-o", dst, down).Run() }
+	theirs := func(job map[string]any) func() error {
+		return func() error { _, _, err := peer.once(job); return err }
+	}
+	rows := []struct {
+		name string
+		do   func() error
+	}{
+		{"upload, curl", curlUp},
+		{"upload, ours (Go)", func() error { return upload(ctx, s, src) }},
+		{"upload, npm e2b", theirs(map[string]any{"op": "upload", "from": src, "to": "/tmp/big"})},
+		{"download, curl", curlDown},
+		{"download, ours (Go)", func() error { return download(ctx, s, dst) }},
+		{"download, npm e2b, gzip off", theirs(map[string]any{"op": "download", "from": "/tmp/big", "to": dst, "gzip": false})},
+		{"download, npm e2b, gzip on", theirs(map[string]any{"op": "download", "from": "/tmp/big", "to": dst, "gzip": true})},
+	}
+	out := [][]string{}
+	for _, r := range rows {
+		var took samples
+		for range 3 {
+			d, err := timed(r.do)
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
+			took = append(took, d)
+		}
+		out = append(out, []string{r.name, rate(size, took.p50())})
+	}
+	table(fmt.Sprintf("Files of %d MiB of random bytes", size>>20), []string{"what", "MB/s (median of 3)"}, out...)
+	return b.fileMemory(ctx, s, src, size)
+}
+
+func upload(ctx context.Context, s *native.Sandbox, src string) error {
+	f, err := os.Open(src)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	_, err = s.Files.WriteFrom(ctx, "/tmp/big", f, -1, core.WriteOptions{})
+	return err
+}
+
+func download(ctx context.Context, s *native.Sandbox, dst string) error {
+	r, err := s.Files.Open(ctx, "/tmp/big", core.FileOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }()
+	f, err := os.Create(dst)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, r)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// fileMemory runs the command line so that the memory is a client's alone.
+func (b *bench) fileMemory(ctx context.Context, s *native.Sandbox, src string, size int) error {
+	upTook, upRSS, err := b.cli(ctx, "upload", s.ID(), src, "/tmp/big")
+	if err != nil {
+		return err
+	}
+	downTook, downRSS, err := b.cli(ctx, "download", s.ID(), "/tmp/big", filepath.Join(b.dir, "dst"))
+	if err != nil {
+		return err
+	}
+	table("The same by `sandboxc`", []string{"what", "MB/s", "peak RSS of the client, MiB"},
+		[]string{"upload", rate(size, upTook), strconv.FormatInt(upRSS>>10, 10)},
+		[]string{"download", rate(size, downTook), strconv.FormatInt(downRSS>>10, 10)})
+	return nil
+}
+
+// cli runs sandboxc on the bench's server; its peak RSS is in KiB.
+func (b *bench) cli(ctx context.Context, args ...string) (time.Duration, int64, error) {
+	cmd := exec.CommandContext(ctx, sandboxc(), args...)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+b.dir, "HOME="+b.dir, "SANDBOX_PROVIDER=local")
+	cmd.Stderr = os.Stderr
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, 0, err
+	}
+	took, err := timed(func() error {
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		if _, err := io.Copy(io.Discard, pipe); err != nil {
+			return err
+		}
+		return cmd.Wait()
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("sandboxc %s: %w", args[0], err)
+	}
+	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	return took, usage.Maxrss, nil
+}
+
+func randomFile(path string, size int) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyN(f, rand.Reader, int64(size))
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
