@@ -58,7 +58,9 @@ func (b *bench) latency(ctx context.Context) error {
 			theirs = append(theirs, more...)
 		}
 		over, overTheirs := ours.p50()-proto.p50(), theirs.p50()-js.p50()
-		row := func(name string, s samples, over string) []string { return []string{name, ms(s.p50()), ms(s.p99()), over} }
+		row := func(name string, s samples, over string) []string {
+			return []string{name, ms(s.p50()), ms(s.p99()), over}
+		}
 		table(op.name, []string{"client", "p50 ms", "p99 ms", "overhead ms"},
 			row("bare socket, protobuf", proto, ""), row("ours (Go)", ours, ms(over)),
 			row("bare socket, JSON", js, ""), row("npm e2b", theirs, ms(overTheirs)))
