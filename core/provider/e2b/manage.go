@@ -38,7 +38,11 @@ func (c *control) SetTimeout(ctx context.Context, id string, life time.Duration)
 	if c.settings.Debug {
 		return nil
 	}
-	return c.post(ctx, "/sandboxes/"+segment(id)+"/timeout", map[string]any{"timeout": *wholeSeconds(&life)}, nil)
+	route := "/sandboxes/"
+	if life == 0 && c.preset.EndlessLife {
+		route = "/v2/sandboxes/" // E2B's own route takes 0 as "now"
+	}
+	return c.post(ctx, route+segment(id)+"/timeout", map[string]any{"timeout": *wholeSeconds(&life)}, nil)
 }
 
 // longestRefresh is what one keep-alive may ask for (e2b.md 1.2).

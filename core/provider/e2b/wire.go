@@ -127,6 +127,9 @@ func (d *detail) info(isolation string) provider.Info {
 		AllowInternetAccess: d.AllowInternetAccess, Network: d.Network, OnTimeout: d.Lifecycle.OnTimeout, AutoResume: d.Lifecycle.AutoResume,
 		Domain: deref(d.Domain), Isolation: d.Isolation, Limits: d.Limits,
 	}
+	if i.EndAt.Year() >= endlessYear {
+		i.EndAt = time.Time{}
+	}
 	if i.Isolation == "" {
 		i.Isolation = isolation
 	}
@@ -135,6 +138,10 @@ func (d *detail) info(isolation string) provider.Info {
 	}
 	return i
 }
+
+// endlessYear is how our server writes a life without an end, since foreign
+// clients need a date.
+const endlessYear = 9999
 
 type metric struct {
 	TimestampUnix int64     `json:"timestampUnix"`
