@@ -35,18 +35,6 @@ var directories = []string{
 
 // written are the files of /etc that are ours.
 var written = map[string]string{
-	"etc/passwd": "root:x:0:0:root:/root:/bin/bash\n" +
-		"daemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin\n" +
-		"bin:x:2:2:bin:/bin:/usr/sbin/nologin\n" +
-		"sys:x:3:3:sys:/dev:/usr/sbin/nologin\n" +
-		"man:x:6:12:man:/var/cache/man:/usr/sbin/nologin\n" +
-		"mail:x:8:8:mail:/var/mail:/usr/sbin/nologin\n" +
-		"www-data:x:33:33:www-data:/var/www:/usr/sbin/nologin\n" +
-		"_apt:x:42:65534::/nonexistent:/usr/sbin/nologin\n" +
-		"user:x:1000:1000:user:/home/user:/bin/bash\n" +
-		"nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
-	"etc/group": "root:x:0:\ndaemon:x:1:\nbin:x:2:\nsys:x:3:\nadm:x:4:\ntty:x:5:\ndisk:x:6:\nmail:x:8:\nman:x:12:\n" +
-		"sudo:x:27:user\nwww-data:x:33:\nshadow:x:42:\nutmp:x:43:\nstaff:x:50:\nusers:x:100:\nuser:x:1000:\nnogroup:x:65534:\n",
 	"etc/shadow":        "root:*:20000:0:99999:7:::\nuser:*:20000:0:99999:7:::\n",
 	"etc/gshadow":       "root:*::\nuser:!::\n",
 	"etc/nsswitch.conf": "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nnetworks: files\nprotocols: files\nservices: files\n",
@@ -96,6 +84,7 @@ func (b *builder) build() {
 	for path, content := range written {
 		b.file(path, []byte(content))
 	}
+	b.accounts()
 	b.secret("etc/shadow", "etc/gshadow")
 	b.file(CAPath[1:], hostBundle())
 	b.pip()
@@ -248,7 +237,7 @@ func (b *builder) pip() {
 		out.Write(withoutCredentials([]byte(line)))
 		out.WriteByte('\n')
 	}
-	b.file("etc/pip.conf", append([]byte("[global]\ndisable-pip-version-check = true\n"), out.Bytes()...))
+	b.file("etc/pip.conf", append([]byte("[install]\nroot-user-action = ignore\n[global]\ndisable-pip-version-check = true\n"), out.Bytes()...))
 }
 
 // pipSettings are the lines of a pip.conf that say where packages are.

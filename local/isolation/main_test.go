@@ -10,12 +10,14 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/agent-sandbox/agent-sandbox/local/daemon"
+	"github.com/agent-sandbox/agent-sandbox/local/egress"
 	"github.com/agent-sandbox/agent-sandbox/local/guest"
 	"github.com/agent-sandbox/agent-sandbox/local/isolation"
 )
@@ -126,11 +128,22 @@ func run(t testing.TB, b *isolation.Box, user, script string) result {
 
 func TestFirst(t *testing.T) {
 	e := open(t)
-	b := start(t, e, isolation.Spec{ID: "first", Internet: os.Getenv("NET") != ""})
-	script := os.Getenv("SCRIPT")
-	if script == "" {
-		script = "id; cat /proc/self/status | grep -E 'Cap|Secc|NoNew'; sudo id; sudo sh -c 'exit 7'; echo $?; sudo -E env; sudo cat /proc/self/status | grep -E 'Cap|Secc|NoNew'; ls -la ~"
+	s := isolation.Spec{ID: "first"}
+	if os.Getenv("NET") != "" {
+		s.Internet, s.Egress = true, relay(t, egress.Rules{})
 	}
-	t.Log(run(t, b, "user", script).Out)
+	b := start(t, e, s)
+	t.Log(run(t, b, "user", os.Getenv("SCRIPT")).Out)
 	t.Log(b.Limits())
+}
+
+// relay opens the host side of a sandbox's network.
+func relay(t testing.TB, rules egress.Rules) (socket string) {
+	t.Helper()
+	socket = filepath.Join(t.TempDir(), "egress.sock")
+	h := egress.NewHost(egress.HostOptions{Registries: true, Env: os.Environ()})
+	p, err := h.Open(socket, rules)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	return socket
 }
