@@ -262,6 +262,24 @@ func TestWatchFollowsDirectoriesThatMove(t *testing.T) {
 	require.Equal(t, []string{"create end"}, w.until("create end"))
 }
 
+func TestNewBearerOfAMovedNameIsWatched(t *testing.T) {
+	r := newRig(t)
+	outside := t.TempDir()
+	w := r.watchDir(t, &filesystempb.WatchDirRequest{Path: r.home, Recursive: true})
+	for range 20 {
+		require.NoError(t, os.Mkdir(filepath.Join(r.home, "d"), 0o755))
+		require.NoError(t, os.Rename(filepath.Join(r.home, "d"), filepath.Join(outside, "d")))
+		require.NoError(t, os.Mkdir(filepath.Join(r.home, "d"), 0o755))
+		w.until("rename d")
+		w.until("create d")
+		require.NoError(t, os.WriteFile(filepath.Join(r.home, "d/f"), nil, 0o644))
+		w.until("create d/f")
+		require.NoError(t, os.RemoveAll(filepath.Join(r.home, "d")))
+		require.NoError(t, os.RemoveAll(filepath.Join(outside, "d")))
+		w.until("remove d")
+	}
+}
+
 func TestFlatWatchStaysFlat(t *testing.T) {
 	r := newRig(t)
 	w := r.watchDir(t, &filesystempb.WatchDirRequest{Path: r.home})

@@ -219,7 +219,7 @@ func TestDeadlineEndsTheStreamWithoutAnEndEvent(t *testing.T) {
 }
 
 func TestKeepaliveComesWhenThereIsNoOutput(t *testing.T) {
-	got := newRig(t).stream("process.Process/Start", shell("sleep 2.2"), "Keepalive-Ping-Interval", "1")
+	got := newRig(t).stream("process.Process/Start", shell("sleep 2.7"), "Keepalive-Ping-Interval", "1")
 	require.Equal(t, []string{`{"event":{"keepalive":{}}}`, `{"event":{"keepalive":{}}}`}, got[1:3])
 	require.Len(t, got, 5)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -36,7 +37,9 @@ type treeWatch struct {
 	// found are entries of new directories that have been told of already, by
 	// inode; their kernel events may still be in the queue.
 	found map[string]uint64
-	tell  func(name string, kind filesystempb.EventType)
+	// moving are directories that have left their name, by the cookie of the rename.
+	moving map[uint32]string
+	tell   func(name string, kind filesystempb.EventType)
 }
 
 // openTreeWatch begins to watch; events wait in the kernel until run.
@@ -48,7 +51,8 @@ func openTreeWatch(root string, recursive bool) (*treeWatch, error) {
 	w := &treeWatch{
 		queue: os.NewFile(uintptr(fd), "inotify"), root: root, recursive: recursive,
 		names: make(map[int]string), numbers: make(map[string]int), found: make(map[string]uint64),
-		tell: func(string, filesystempb.EventType) {},
+		moving: make(map[uint32]string),
+		tell:   func(string, filesystempb.EventType) {},
 	}
 	if err := w.add(""); err != nil {
 		w.close()
@@ -71,24 +75,43 @@ func (w *treeWatch) run(tell func(name string, kind filesystempb.EventType)) err
 	if err != nil {
 		return err
 	}
+	wait := false
 	for {
-		var n int
-		var failed error
-		err := raw.Read(func(fd uintptr) bool {
-			n, failed = unix.Read(int(fd), buffer)
-			if errors.Is(failed, unix.EAGAIN) {
-				// Nothing is queued: whatever was found has had its event.
-				clear(w.found)
-				return false
+		n, err := readEvents(raw, buffer, wait)
+		wait = errors.Is(err, unix.EAGAIN)
+		switch {
+		case wait:
+			w.settle()
+		case err != nil:
+			return err
+		default:
+			if err := w.handleAll(buffer[:n]); err != nil {
+				return err
 			}
-			return !errors.Is(failed, unix.EINTR)
-		})
-		if err = errors.Join(err, failed); err != nil {
-			return err
 		}
-		if err := w.handleAll(buffer[:n]); err != nil {
-			return err
-		}
+	}
+}
+
+// readEvents reads what is queued: EAGAIN when that is nothing, unless it shall
+// wait.
+func readEvents(raw syscall.RawConn, buffer []byte, wait bool) (n int, err error) {
+	closed := raw.Read(func(fd uintptr) bool {
+		n, err = unix.Read(int(fd), buffer)
+		return !errors.Is(err, unix.EINTR) && !(wait && errors.Is(err, unix.EAGAIN))
+	})
+	if closed != nil {
+		return 0, closed
+	}
+	return n, err
+}
+
+// settle runs when nothing is queued: what was found has had its event, and what
+// moved away has not come back.
+func (w *treeWatch) settle() {
+	clear(w.found)
+	for cookie, name := range w.moving {
+		delete(w.moving, cookie)
+		w.forget(name)
 	}
 }
 
@@ -97,7 +120,7 @@ func (w *treeWatch) handleAll(events []byte) error {
 		head := (*unix.InotifyEvent)(unsafe.Pointer(&events[0]))
 		size := unix.SizeofInotifyEvent + int(head.Len)
 		name := string(bytes.TrimRight(events[unix.SizeofInotifyEvent:size], "\x00"))
-		if err := w.handle(int(head.Wd), head.Mask, name); err != nil {
+		if err := w.handle(int(head.Wd), change{name: name, mask: head.Mask, cookie: head.Cookie}); err != nil {
 			return err
 		}
 		events = events[size:]
@@ -105,91 +128,127 @@ func (w *treeWatch) handleAll(events []byte) error {
 	return nil
 }
 
-func (w *treeWatch) handle(number int, mask uint32, name string) error {
-	if mask&unix.IN_Q_OVERFLOW != 0 {
+// change is one event of the kernel; a cookie joins the two halves of a rename.
+type change struct {
+	name   string
+	mask   uint32
+	cookie uint32
+}
+
+func (c change) has(mask uint32) bool { return c.mask&mask != 0 }
+
+func (w *treeWatch) handle(number int, c change) error {
+	if c.has(unix.IN_Q_OVERFLOW) {
 		return errOverflow
 	}
 	dir, known := w.names[number]
-	if mask&unix.IN_IGNORED != 0 {
-		w.drop(number)
-		return nil
-	}
 	switch {
+	case c.has(unix.IN_IGNORED):
+		w.drop(number)
 	case !known:
-	case name != "":
-		return w.changed(filepath.Join(dir, name), mask)
+	case c.name != "":
+		c.name = filepath.Join(dir, c.name)
+		return w.changed(c)
 	case dir == "":
-		w.rootChanged(mask)
+		w.rootChanged(c)
 	}
 	return nil
 }
 
 // rootChanged tells of the watched directory itself; of those below it their
 // parents tell.
-func (w *treeWatch) rootChanged(mask uint32) {
-	if mask&unix.IN_MOVE_SELF != 0 {
+func (w *treeWatch) rootChanged(c change) {
+	if c.has(unix.IN_MOVE_SELF) {
 		w.tell(".", filesystempb.EventType_EVENT_TYPE_RENAME)
 	}
-	if mask&unix.IN_ATTRIB != 0 {
+	if c.has(unix.IN_ATTRIB) {
 		w.tell(".", filesystempb.EventType_EVENT_TYPE_CHMOD)
 	}
-	if mask&unix.IN_DELETE_SELF != 0 {
+	if c.has(unix.IN_DELETE_SELF) {
 		w.tell(".", filesystempb.EventType_EVENT_TYPE_REMOVE)
 	}
 }
 
 // changed tells of one entry, in the order of e2b.md 3.5.
-func (w *treeWatch) changed(name string, mask uint32) error {
-	directory := mask&unix.IN_ISDIR != 0
-	if mask&(unix.IN_CREATE|unix.IN_MOVED_TO) != 0 && !w.wasFound(name, mask) {
-		w.tell(name, filesystempb.EventType_EVENT_TYPE_CREATE)
-		if directory && w.recursive {
-			if err := w.adopt(name, mask&unix.IN_CREATE != 0); err != nil {
-				return err
-			}
+func (w *treeWatch) changed(c change) error {
+	if c.has(unix.IN_CREATE | unix.IN_MOVED_TO) {
+		if err := w.appeared(c); err != nil {
+			return err
 		}
 	}
-	if mask&(unix.IN_MOVED_FROM|unix.IN_DELETE) != 0 {
-		delete(w.found, name)
+	if c.has(unix.IN_MOVED_FROM | unix.IN_DELETE) {
+		delete(w.found, c.name)
 	}
-	if mask&unix.IN_MOVED_FROM != 0 {
-		w.tell(name, filesystempb.EventType_EVENT_TYPE_RENAME)
-		if directory {
-			w.forget(name)
+	if c.has(unix.IN_MOVED_FROM) {
+		if c.has(unix.IN_ISDIR) {
+			w.moving[c.cookie] = c.name
 		}
+		w.tell(c.name, filesystempb.EventType_EVENT_TYPE_RENAME)
 	}
-	if mask&unix.IN_ATTRIB != 0 {
-		w.tell(name, filesystempb.EventType_EVENT_TYPE_CHMOD)
+	if c.has(unix.IN_ATTRIB) {
+		w.tell(c.name, filesystempb.EventType_EVENT_TYPE_CHMOD)
 	}
-	if mask&unix.IN_MODIFY != 0 {
-		w.tell(name, filesystempb.EventType_EVENT_TYPE_WRITE)
+	if c.has(unix.IN_MODIFY) {
+		w.tell(c.name, filesystempb.EventType_EVENT_TYPE_WRITE)
 	}
-	if mask&unix.IN_DELETE != 0 {
-		w.tell(name, filesystempb.EventType_EVENT_TYPE_REMOVE)
+	if c.has(unix.IN_DELETE) {
+		w.tell(c.name, filesystempb.EventType_EVENT_TYPE_REMOVE)
 	}
 	return nil
 }
 
-// wasFound tells whether the creation of name has been told of already. Something
-// new can only take the place of what was found by a rename.
-func (w *treeWatch) wasFound(name string, mask uint32) bool {
-	inode, found := w.found[name]
-	delete(w.found, name)
-	if !found || mask&unix.IN_CREATE != 0 {
+// appeared tells of an entry that was made or has moved here. A directory is
+// watched before anybody hears of it.
+func (w *treeWatch) appeared(c change) error {
+	if w.wasFound(c) {
+		return nil
+	}
+	old, moved := w.moving[c.cookie]
+	for cookie, name := range w.moving {
+		if name == c.name && cookie != c.cookie {
+			// The name has a new bearer, so the old one is not coming back to it.
+			delete(w.moving, cookie)
+			w.forget(name)
+		}
+	}
+	switch {
+	case !w.recursive || !c.has(unix.IN_ISDIR):
+	case c.has(unix.IN_CREATE):
+		return w.adopt(c.name)
+	case moved:
+		delete(w.moving, c.cookie)
+		w.rename(old, c.name)
+	default:
+		if err := w.add(c.name); w.gone(err) != nil {
+			return err
+		}
+		if err := w.descend(c.name); err != nil {
+			return err
+		}
+	}
+	w.tell(c.name, filesystempb.EventType_EVENT_TYPE_CREATE)
+	return nil
+}
+
+// wasFound tells whether the creation of an entry has been told of already.
+// Something new can only take the place of what was found by a rename.
+func (w *treeWatch) wasFound(c change) bool {
+	inode, found := w.found[c.name]
+	delete(w.found, c.name)
+	if !found || c.has(unix.IN_CREATE) {
 		return found
 	}
 	var st unix.Stat_t
-	return unix.Lstat(w.path(name), &st) == nil && st.Ino == inode
+	return unix.Lstat(w.path(c.name), &st) == nil && st.Ino == inode
 }
 
-// adopt watches a directory that has come, with all below it. fresh ones were
-// just made: what is in them already came before the watch and has no event.
-func (w *treeWatch) adopt(name string, fresh bool) error {
-	if err := w.add(name); err != nil {
+// adopt watches a directory that was just made and tells of it, and of what is in
+// it: that may have come before the watch and have no event.
+func (w *treeWatch) adopt(name string) error {
+	err := w.add(name)
+	w.tell(name, filesystempb.EventType_EVENT_TYPE_CREATE)
+	if err != nil {
 		return w.gone(err)
-	}
-	if !fresh {
-		return w.descend(name)
 	}
 	items, err := os.ReadDir(w.path(name))
 	if err != nil {
@@ -202,11 +261,12 @@ func (w *treeWatch) adopt(name string, fresh bool) error {
 			continue
 		}
 		w.found[below] = st.Ino
-		w.tell(below, filesystempb.EventType_EVENT_TYPE_CREATE)
-		if item.IsDir() {
-			if err := w.adopt(below, true); err != nil {
-				return err
-			}
+		if !item.IsDir() {
+			w.tell(below, filesystempb.EventType_EVENT_TYPE_CREATE)
+			continue
+		}
+		if err := w.adopt(below); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -241,7 +301,7 @@ func (w *treeWatch) descend(name string) error {
 
 // gone forgives a directory that has been removed or cannot be read.
 func (w *treeWatch) gone(err error) error {
-	if isMissing(err) || errors.Is(err, os.ErrPermission) {
+	if err == nil || isMissing(err) || errors.Is(err, os.ErrPermission) {
 		return nil
 	}
 	return err
@@ -284,17 +344,33 @@ func (w *treeWatch) drop(number int) {
 	}
 }
 
-// forget ends the watches of a directory that moved away. If it stays within the
-// tree, its new name brings new ones.
-func (w *treeWatch) forget(name string) {
+// below lists the watches of a directory and of all in it.
+func (w *treeWatch) below(dir string) map[string]int {
+	all := make(map[string]int)
+	for name, number := range w.numbers {
+		if name == dir || strings.HasPrefix(name, dir+"/") {
+			all[name] = number
+		}
+	}
+	return all
+}
+
+// rename keeps the watches of a directory that has moved within the tree.
+func (w *treeWatch) rename(from, to string) {
+	for name, number := range w.below(from) {
+		delete(w.numbers, name)
+		name = to + strings.TrimPrefix(name, from)
+		w.names[number], w.numbers[name] = name, number
+	}
+}
+
+// forget ends the watches of a directory that has left the tree.
+func (w *treeWatch) forget(dir string) {
 	raw, err := w.queue.SyscallConn()
 	if err != nil {
 		return
 	}
-	for below, number := range w.numbers {
-		if below != name && !strings.HasPrefix(below, name+"/") {
-			continue
-		}
+	for _, number := range w.below(dir) {
 		w.drop(number)
 		_ = raw.Control(func(fd uintptr) { _, _ = unix.InotifyRmWatch(int(fd), uint32(number)) })
 	}

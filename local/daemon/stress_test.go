@@ -122,7 +122,7 @@ func sum(b []byte) string {
 func TestNothingWrittenBeforeTheExitIsLost(t *testing.T) {
 	r := newRig(t)
 	for range 20 {
-		o := r.mustRun(`sleep 100 & head -c 300000 /dev/zero; echo last >&2`)
+		o := r.mustRun(`sleep 3 & head -c 300000 /dev/zero; echo last >&2`)
 		require.Len(t, o.out, 300000)
 		require.Equal(t, "last\n", string(o.errout))
 	}
@@ -131,7 +131,7 @@ func TestNothingWrittenBeforeTheExitIsLost(t *testing.T) {
 func TestCommandEndsWhileAChildHoldsItsOutput(t *testing.T) {
 	r := newRig(t)
 	begun := time.Now()
-	o := r.mustRun(`(sleep 0.5; echo late; echo alive > ` + r.home + `/mark; sleep 100) & echo now`)
+	o := r.mustRun(`(sleep 0.5; echo late; echo alive > ` + r.home + `/mark; sleep 3) & echo now`)
 	require.Less(t, time.Since(begun), 450*time.Millisecond)
 	require.Equal(t, "now\n", string(o.out))
 	// The child is not killed by its output being gone.
@@ -142,7 +142,7 @@ func TestCommandEndsWhileAChildHoldsItsOutput(t *testing.T) {
 }
 
 func TestSlowOutputOfAChildKeepsTheCommandOpen(t *testing.T) {
-	o := newRig(t).mustRun(`(for i in 1 2 3 4; do sleep 0.05; echo $i; done; sleep 50) & `)
+	o := newRig(t).mustRun(`(for i in 1 2 3 4; do sleep 0.05; echo $i; done; sleep 3) & `)
 	require.Equal(t, "1\n2\n3\n4\n", string(o.out))
 }
 
