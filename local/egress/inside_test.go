@@ -122,6 +122,8 @@ func (w *world) name(name string, answers ...string) {
 
 // route makes dials of an address end at a loopback server.
 func (w *world) route(to string, server net.Addr) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.routes[netip.MustParseAddrPort(to)] = server.String()
 }
 

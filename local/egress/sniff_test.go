@@ -99,3 +99,10 @@ func FuzzParseOpening(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkServerName(b *testing.B) {
+	h := hello(b, "site.test")
+	for b.Loop() {
+		parseOpening(h)
+	}
+}
