@@ -47,6 +47,9 @@ func (e *PortClosedError) Error() string {
 	return fmt.Sprintf("nothing listens on port %d in the sandbox", e.Port)
 }
 
+// Pid is process 1 of the sandbox as this machine numbers it.
+func (b *Box) Pid() int { return b.cmd.Process.Pid }
+
 // Dial connects to the HTTP service inside.
 func (b *Box) Dial(ctx context.Context) (net.Conn, error) {
 	ours, theirs, err := boot.StreamPair()

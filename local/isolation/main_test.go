@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 	if handled, code := guest.Run(os.Args, hook); handled {
 		os.Exit(code)
 	}
+	if role, ok := roles()[os.Args[0]]; ok {
+		os.Exit(role(os.Args[1:]))
+	}
 	os.Exit(m.Run())
 }
 
@@ -44,10 +47,15 @@ func hook(in guest.Inside) (http.Handler, error) {
 	return mux, nil
 }
 
+// command is a script, or a role of this test binary to play inside.
 type command struct {
 	User   string
 	Script string
+	Role   []string
 }
+
+// inside is where the test binary is found inside: it is what sudo is.
+const inside = "/usr/bin/sudo"
 
 type result struct {
 	Out  string
@@ -68,9 +76,12 @@ func (c command) run(in guest.Inside) result {
 	for k, v := range in.Env {
 		env = append(env, k+"="+v)
 	}
+	path, args := "/bin/sh", []string{"sh", "-c", c.Script}
+	if len(c.Role) > 0 {
+		path, args = inside, c.Role
+	}
 	p, err := in.Launcher.Launch(&daemon.Launch{
-		Path: "/bin/sh", Args: []string{"sh", "-c", c.Script}, Env: env, Dir: user.Home, User: user,
-		Stdin: null, Stdout: w, Stderr: w,
+		Path: path, Args: args, Env: env, Dir: user.Home, User: user, Stdin: null, Stdout: w, Stderr: w,
 	})
 	_ = w.Close()
 	_ = null.Close()
@@ -114,7 +125,12 @@ func client(b *isolation.Box) *http.Client {
 
 func run(t testing.TB, b *isolation.Box, user, script string) result {
 	t.Helper()
-	body, err := json.Marshal(command{User: user, Script: script})
+	return play(t, b, command{User: user, Script: script})
+}
+
+func play(t testing.TB, b *isolation.Box, c command) result {
+	t.Helper()
+	body, err := json.Marshal(c)
 	require.NoError(t, err)
 	resp, err := client(b).Post("http://box/run", "application/json", bytes.NewReader(body))
 	require.NoError(t, err)
@@ -124,17 +140,6 @@ func run(t testing.TB, b *isolation.Box, user, script string) result {
 	var r result
 	require.NoError(t, json.Unmarshal(all, &r), string(all))
 	return r
-}
-
-func TestFirst(t *testing.T) {
-	e := open(t)
-	s := isolation.Spec{ID: "first"}
-	if os.Getenv("NET") != "" {
-		s.Internet, s.Egress = true, relay(t, egress.Rules{})
-	}
-	b := start(t, e, s)
-	t.Log(run(t, b, "user", os.Getenv("SCRIPT")).Out)
-	t.Log(b.Limits())
 }
 
 // relay opens the host side of a sandbox's network.
