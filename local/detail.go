@@ -1,3 +1,5 @@
+//go:build linux
+
 package local
 
 import (
@@ -49,6 +51,10 @@ func stateName(state fleet.State) string {
 }
 
 func (s *Server) detail(w http.ResponseWriter, r *http.Request, sb *sandbox) error {
+	if sb.State() == fleet.Killing {
+		// Lists and the gateway no longer know it either.
+		return api.NotFound(sb.ID(), "it is being killed")
+	}
 	wire, allow := sb.net.shown()
 	end := "kill"
 	if sb.Pauses() {

@@ -1,3 +1,5 @@
+//go:build linux
+
 package local
 
 import (
@@ -65,5 +67,9 @@ func unreachable(err error) error {
 
 // Usage measures the sandbox.
 func (b isolated) Usage() (fleet.Usage, error) {
-	return fleet.Usage{}, errors.ErrUnsupported
+	u, err := b.Box.Usage()
+	return fleet.Usage{
+		CPU: u.CPU, MemUsed: u.MemUsed, MemTotal: u.MemTotal, MemCache: u.MemCache,
+		DiskUsed: u.DiskUsed, DiskTotal: u.DiskTotal,
+	}, err
 }

@@ -27,7 +27,8 @@ type fakeBox struct {
 
 func newFakeBox() *fakeBox { return &fakeBox{done: make(chan struct{})} }
 
-func (b *fakeBox) Dial(context.Context) (net.Conn, error)          { return nil, errors.New("fake") }
+func (b *fakeBox) Dial(context.Context) (net.Conn, error) { return nil, errors.New("fake") }
+
 func (b *fakeBox) DialPort(context.Context, int) (net.Conn, error) { return nil, errors.New("fake") }
 func (b *fakeBox) Done() <-chan struct{}                           { return b.done }
 func (b *fakeBox) Usage() (Usage, error)                           { return Usage{CPU: time.Duration(b.cpu.Load())}, nil }
