@@ -24,6 +24,9 @@ type Options struct {
 	// Server names a local server that is known already; nil = find or start one
 	// when the provider is local.
 	Server *ServerInfo
+	// Find gives the local server when the provider is local and Server is nil;
+	// nil = FindServer.
+	Find func(context.Context) (*ServerInfo, error)
 	// Notice gets one line when the provider was chosen by nobody; nil = stderr.
 	Notice io.Writer
 	// Getenv reads the environment; nil is os.Getenv.
@@ -138,7 +141,11 @@ func ConfigDir(getenv func(string) string) string {
 func (o *Options) local(ctx context.Context, s *setting.Settings) (*setting.Settings, error) {
 	server := o.Server
 	if server == nil {
-		found, err := FindServer(ctx, FindOptions{Getenv: o.Getenv})
+		find := o.Find
+		if find == nil {
+			find = func(ctx context.Context) (*ServerInfo, error) { return FindServer(ctx, FindOptions{Getenv: o.Getenv}) }
+		}
+		found, err := find(ctx)
 		if err != nil {
 			return nil, err
 		}

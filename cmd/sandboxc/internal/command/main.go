@@ -1,0 +1,107 @@
+// Package command is sandboxc's commands: flags in, calls of the core, output.
+package command
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/agent-sandbox/agent-sandbox/cmd/sandboxc/internal/attend"
+	"github.com/agent-sandbox/agent-sandbox/cmd/sandboxc/internal/output"
+	"github.com/agent-sandbox/agent-sandbox/core/fault"
+)
+
+// Main runs one command line and gives the exit code.
+func Main(args []string) int {
+	cli := &CLI{}
+	app := &App{began: time.Now(), Printer: &output.Printer{Out: os.Stdout, Err: os.Stderr, JSON: asksJSON(args), Dim: dims()}}
+	exit, over := -1, false
+	parser, err := kong.New(cli, kong.Name("sandboxc"), kong.Description(description), kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.Exit(func(code int) { exit, over = code, true }))
+	if err != nil {
+		return app.Fail(err, output.ExitCode)
+	}
+	parsed, err := parser.Parse(args)
+	if over {
+		return exit
+	}
+	if err != nil {
+		return app.Fail(usage(err), exitCodes(args))
+	}
+	app.flags = cli.Globals
+	app.JSON, app.Quiet = cli.JSON, cli.Quiet
+	return app.run(parsed, args)
+}
+
+func (a *App) run(parsed *kong.Context, args []string) int {
+	var stop func()
+	if attends(args) {
+		a.ctx, a.signals = context.Background(), attend.Listen()
+		stop = a.signals.Stop
+	} else {
+		a.ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	}
+	defer stop()
+	if err := parsed.Run(a); err != nil {
+		return a.Fail(err, exitCodes(args))
+	}
+	return output.ExitOK
+}
+
+func usage(err error) error {
+	return fault.InvalidArgument("%s", err.Error()).Suggest("sandboxc --help shows what there is")
+}
+
+// commandOf is the name of the command in a command line.
+func commandOf(args []string) string {
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "--provider" || arg == "--profile":
+			i++
+		case !strings.HasPrefix(arg, "-"):
+			return arg
+		}
+	}
+	return ""
+}
+
+// attends: these commands hand signals on instead of ending by them.
+func attends(args []string) bool {
+	return slices.Contains([]string{"run", "exec", "shell"}, commandOf(args))
+}
+
+// exitCodes maps errors to exit codes: where the code is the command's own, ours
+// must not look like one.
+func exitCodes(args []string) func(fault.Code) int {
+	if attends(args) {
+		return output.CommandExitCode
+	}
+	return output.ExitCode
+}
+
+// asksJSON looks for --json before the flags are known to be right. What follows
+// -- is not ours.
+func asksJSON(args []string) bool {
+	for _, arg := range args {
+		if arg == "--" {
+			return false
+		}
+		if arg == "--json" {
+			return true
+		}
+	}
+	return false
+}
+
+// dims tells whether notes may be dim: a terminal, and nobody asked for none
+// (https://no-color.org).
+func dims() bool {
+	return attend.IsTerminal(os.Stderr) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}

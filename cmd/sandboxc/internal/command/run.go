@@ -1,0 +1,180 @@
+package command
+
+import (
+	"context"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/agent-sandbox/agent-sandbox/cmd/sandboxc/internal/hosting"
+	"github.com/agent-sandbox/agent-sandbox/cmd/sandboxc/internal/tree"
+	"github.com/agent-sandbox/agent-sandbox/core"
+	"github.com/agent-sandbox/agent-sandbox/core/fault"
+	"github.com/agent-sandbox/agent-sandbox/native"
+)
+
+// Run is `sandboxc run` (surface.md 11).
+type Run struct {
+	Making
+	Process
+	Keep bool `help:"Leave the sandbox running and print its id."`
+
+	Command []string `arg:"" passthrough:"" name:"cmd" help:"The command and its arguments, exactly as given; no shell."`
+}
+
+// Run makes a sandbox, runs the command in it and ends the sandbox.
+func (r *Run) Run(a *App) error {
+	plan, err := r.plan()
+	if err != nil {
+		return err
+	}
+	ctx, stop := a.interruptible()
+	defer stop()
+	server := &ownServer{getenv: os.Getenv}
+	defer server.close(a)
+	find := server.find
+	if r.Keep {
+		find = nil
+	}
+	client, err := a.client(find, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }()
+	return r.in(ctx, a, client, plan)
+}
+
+// plan is a checked command line.
+type plan struct {
+	create  core.CreateOptions
+	command core.RunOptions
+	copies  []copying
+	argv    []string
+}
+
+func (r *Run) plan() (*plan, error) {
+	p := &plan{argv: argvOf(r.Command)}
+	var err error
+	if p.create, err = r.Making.options(); err != nil {
+		return nil, err
+	}
+	if p.command, err = r.Process.options(); err != nil {
+		return nil, err
+	}
+	p.copies, err = r.copies()
+	return p, err
+}
+
+func (r *Run) in(ctx context.Context, a *App, client *native.Client, p *plan) (err error) {
+	life := runLife
+	p.create.Timeout = &life
+	began := time.Now()
+	sbx, err := client.Create(ctx, p.create)
+	if err != nil {
+		return err
+	}
+	made := time.Since(began)
+	a.trace("created %s", sbx)
+	defer func() {
+		if !r.Keep {
+			end(a, sbx)
+		}
+	}()
+	stopKeeping := keepAlive(ctx, sbx)
+	defer stopKeeping()
+	for _, c := range p.copies {
+		if err := tree.Up(ctx, sbx.Files, c.source, c.target, tree.Options{}); err != nil {
+			return err
+		}
+	}
+	began = time.Now()
+	job := &job{app: a, sandbox: sbx, argv: p.argv, options: p.command, process: &r.Process, hint: true}
+	outcome := job.run(ctx)
+	if r.Keep {
+		a.Warn("the sandbox stays: %s", sbx.ID())
+	}
+	if a.Dim && !a.JSON {
+		a.Note("%s · isolation %s · created in %s · ran for %s", client.Provider(), sbx.Isolation(), round(made), round(time.Since(began)))
+	}
+	return job.finish(outcome)
+}
+
+const (
+	// runLife is how long the sandbox of a run may outlive this program, where
+	// the server is another; it is prolonged while the command runs.
+	runLife = 5 * time.Minute
+	// prolongEvery is how often.
+	prolongEvery = time.Minute
+	// endClock bounds the end of a sandbox.
+	endClock = 10 * time.Second
+)
+
+// keepAlive prolongs the life of a sandbox until stopped. A failure is told by
+// the command's own stream.
+func keepAlive(ctx context.Context, sbx *native.Sandbox) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() {
+		ticker := time.NewTicker(prolongEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				_ = sbx.KeepAlive(ctx, runLife)
+			}
+		}
+	})
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// end ends a sandbox whatever happened before.
+func end(a *App, sbx *native.Sandbox) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), endClock)
+	defer cancel()
+	if _, err := sbx.Kill(ctx); err != nil {
+		a.Warn("the sandbox %s could not be ended: %v", sbx.ID(), err)
+	}
+	a.trace("ended %s", sbx.ID())
+}
+
+func round(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(100 * time.Microsecond)
+	}
+	return d.Round(10 * time.Millisecond)
+}
+
+// ownServer is a server inside this program, made when the provider turns out to
+// be local.
+type ownServer struct {
+	getenv func(string) string
+	server *hosting.Server
+}
+
+func (o *ownServer) find(ctx context.Context) (*native.ServerInfo, error) {
+	server, err := hosting.Transient(ctx, hosting.Options{Getenv: o.getenv, Internet: true, Registries: true})
+	if err != nil {
+		return nil, err
+	}
+	o.server = server
+	info := server.Info()
+	return &info, nil
+}
+
+func (o *ownServer) close(a *App) {
+	if o.server == nil {
+		return
+	}
+	if err := o.server.Close(); err != nil {
+		a.Warn("the local server did not end cleanly: %v", err)
+	}
+}
+
+var _ = io.Discard
+var _ = fault.As

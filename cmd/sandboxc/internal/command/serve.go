@@ -1,0 +1,174 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/agent-sandbox/agent-sandbox/cmd/sandboxc/internal/hosting"
+	"github.com/agent-sandbox/agent-sandbox/cmd/sandboxc/internal/output"
+	"github.com/agent-sandbox/agent-sandbox/core/fault"
+	"github.com/agent-sandbox/agent-sandbox/native"
+)
+
+// Serve is `sandboxc serve`.
+type Serve struct {
+	Detach      bool     `short:"d" help:"Start it in the background, or find the one that runs; it ends 10 minutes after its last sandbox and client."`
+	Port        int      `help:"Port to listen on, on loopback addresses only. Default: the last one, else a free one."`
+	Internet    Switch   `enum:"on,off" default:"on" help:"Whether sandboxes reach the internet unless they say otherwise (on, off)."`
+	Registries  Switch   `enum:"on,off" default:"on" help:"Whether sandboxes reach the package registries that this machine uses (on, off)."`
+	AllowOrigin []string `sep:"none" placeholder:"ORIGIN" help:"A web origin whose pages may use the server, besides those of localhost."`
+	PageKey     string   `placeholder:"ORIGIN" help:"Print a key that is valid for pages of this web origin only."`
+
+	ReadyFD  int      `name:"ready-fd" hidden:""`
+	EndAfter *float64 `hidden:""`
+}
+
+// Run serves.
+func (s *Serve) Run(a *App) error {
+	if s.Port < 0 || s.Port > 65535 {
+		return fault.InvalidArgument("--port must be from 1 to 65535, not %d", s.Port)
+	}
+	switch {
+	case s.ReadyFD != 0:
+		return s.report(a)
+	case s.Detach:
+		return s.detach(a)
+	}
+	return s.foreground(a)
+}
+
+func (s *Serve) detach(a *App) error {
+	after, err := s.endAfter(hosting.IdleEnd)
+	if err != nil {
+		return err
+	}
+	info, existing, err := hosting.Detach(a.ctx, hosting.Launch{
+		Getenv: os.Getenv, Port: s.Port, Internet: s.Internet == "on", Registries: s.Registries == "on",
+		AllowOrigins: s.AllowOrigin, EndAfter: after,
+	})
+	if err != nil {
+		return err
+	}
+	if existing {
+		if err := s.sameAs(info); err != nil {
+			return err
+		}
+	}
+	if s.PageKey != "" {
+		return printPageKey(a, info, s.PageKey)
+	}
+	return s.tell(a, info)
+}
+
+// sameAs refuses options that the running server may not have: they would be
+// ignored in silence.
+func (s *Serve) sameAs(info *native.ServerInfo) error {
+	if s.Port == 0 && s.Internet == "on" && s.Registries == "on" && len(s.AllowOrigin) == 0 {
+		return nil
+	}
+	return alreadyRunning(info, "so these options cannot be given to it")
+}
+
+func alreadyRunning(info *native.ServerInfo, consequence string) error {
+	return fault.New(fault.CodeConnectFailed, "a local server is running at %s (pid %d), %s", info.URL, info.PID, consequence).
+		Suggest("stop it with: kill %d", info.PID)
+}
+
+func (s *Serve) foreground(a *App) error {
+	after, err := s.endAfter(0)
+	if err != nil {
+		return err
+	}
+	var told error
+	err = hosting.Serve(a.ctx, s.options(a, after), func(info native.ServerInfo) {
+		if s.PageKey != "" {
+			told = printPageKey(a, &info, s.PageKey)
+			return
+		}
+		told = s.tell(a, &info)
+	})
+	var running *hosting.RunningError
+	if errors.As(err, &running) {
+		if s.PageKey != "" {
+			return printPageKey(a, &running.Info, s.PageKey)
+		}
+		return alreadyRunning(&running.Info, "and there is one a user")
+	}
+	return errors.Join(err, told)
+}
+
+func (s *Serve) options(a *App, after time.Duration) hosting.Options {
+	o := hosting.Options{
+		Getenv: os.Getenv, Port: s.Port, Internet: s.Internet == "on", Registries: s.Registries == "on",
+		AllowOrigins: s.AllowOrigin, EndAfter: after,
+	}
+	if a.flags.Verbose || s.ReadyFD != 0 {
+		o.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	return o
+}
+
+func (s *Serve) endAfter(def time.Duration) (time.Duration, error) {
+	d, err := seconds("--end-after", s.EndAfter)
+	if d == nil {
+		return def, err
+	}
+	return *d, nil
+}
+
+// report serves as the child of a program that waits for the outcome.
+func (s *Serve) report(a *App) error {
+	after, err := s.endAfter(hosting.IdleEnd)
+	if err != nil {
+		return err
+	}
+	sent := false
+	err = hosting.Serve(a.ctx, s.options(a, after), func(info native.ServerInfo) {
+		sent = true
+		// A starter that has gone away in the meantime is no reason to end.
+		_ = hosting.Send(s.ReadyFD, hosting.Report{Server: &info})
+	})
+	if sent || err == nil {
+		return err
+	}
+	var running *hosting.RunningError
+	if errors.As(err, &running) {
+		return hosting.Send(s.ReadyFD, hosting.Report{Server: &running.Info, Existing: true})
+	}
+	e := output.Explain(err)
+	return errors.Join(err, hosting.Send(s.ReadyFD, hosting.Report{Code: e.Code, Message: e.Message, Suggestion: e.Suggestion}))
+}
+
+// tell prints where the server is. With --json that includes its key: whoever
+// starts the server may use it.
+func (s *Serve) tell(a *App, info *native.ServerInfo) error {
+	if a.JSON {
+		return a.Line(info, "")
+	}
+	_, err := fmt.Fprintf(a.Out, "%s\n", info.URL)
+	if err == nil {
+		a.Note("Any E2B SDK uses it after:  eval \"$(sandboxc env)\"\nIts key is only in the output of sandboxc env. Stop it with: %s", s.stop(info))
+	}
+	return err
+}
+
+func (s *Serve) stop(info *native.ServerInfo) string {
+	if s.Detach {
+		return fmt.Sprintf("kill %d", info.PID)
+	}
+	return "Ctrl-C"
+}
+
+func printPageKey(a *App, info *native.ServerInfo, origin string) error {
+	ctx, cancel := context.WithTimeout(a.ctx, pageKeyClock)
+	defer cancel()
+	key, err := askPageKey(ctx, info, origin)
+	if err != nil {
+		return err
+	}
+	return a.Line(map[string]string{"origin": origin, "key": key, "url": info.URL}, "%s", key)
+}
