@@ -80,6 +80,12 @@ func (f *Files) Poll(ctx context.Context, path string, o WatchOptions) (*Watcher
 	return &Watcher{f, id, o.User}, nil
 }
 
+// ID names the watcher; Files.Watcher takes it back.
+func (w *Watcher) ID() string { return w.id }
+
+// Watcher is the watcher of that ID, which user started. It makes no request.
+func (f *Files) Watcher(id, user string) *Watcher { return &Watcher{f, id, user} }
+
 // Events gives what happened since the last call; it does not wait.
 func (w *Watcher) Events(ctx context.Context) ([]Event, error) {
 	events, err := w.files.s.data.WatcherEvents(ctx, w.id, w.user)

@@ -1,0 +1,72 @@
+package conformance_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/agent-sandbox/agent-sandbox/conformance/driver"
+	"github.com/agent-sandbox/agent-sandbox/conformance/runner"
+)
+
+// Cases wait more than they compute.
+const atOnce = "16"
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", atOnce); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			_, _ = os.Stderr.WriteString("goroutines are left behind: " + err.Error() + "\n")
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+func TestNative(t *testing.T) { conform(t, driver.Native()) }
+
+func TestEngine(t *testing.T) { conform(t, driver.Engine()) }
+
+func conform(t *testing.T, d runner.Driver) {
+	cases, err := runner.Load("cases")
+	require.NoError(t, err)
+	require.NotEmpty(t, cases)
+	known, err := runner.KnownFailures(filepath.Join("known", d.Name()+".txt"))
+	require.NoError(t, err)
+	titles := map[string]bool{}
+	for _, c := range cases {
+		titles[c.Title()] = true
+		t.Run(c.Title(), func(t *testing.T) {
+			t.Parallel()
+			judge(t, runner.Run(d, c, t.TempDir()), known[c.Title()], knows(known, c))
+		})
+	}
+	for title := range known {
+		require.True(t, titles[title], "known/%s.txt names a case that does not exist: %s", d.Name(), title)
+	}
+}
+
+func knows(known map[string]string, c *runner.Case) bool {
+	_, ok := known[c.Title()]
+	return ok
+}
+
+func judge(t *testing.T, problems []string, why string, known bool) {
+	switch {
+	case known && len(problems) == 0:
+		t.Errorf("it passes now: take it out of the known failures (%s)", why)
+	case known:
+		t.Skipf("known failure: %s: %v", why, problems)
+	}
+	for _, p := range problems {
+		t.Error(p)
+	}
+}
