@@ -100,6 +100,10 @@ func (p *diskPool) why() string {
 	return "watched"
 }
 
+// DiskReady tells whether the next sandbox gets a disk whose limit is
+// enforced.
+func (e *Engine) DiskReady() bool { return len(e.disks.ready) > 0 }
+
 // take gives a disk of size bytes, or nil when none is ready.
 func (p *diskPool) take(size int64) *disk {
 	if size != DefaultDiskMB*mebibyte {

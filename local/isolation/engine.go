@@ -195,6 +195,12 @@ func (e *Engine) add(b *Box) error {
 	return nil
 }
 
+func (e *Engine) isClosed() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.closed
+}
+
 func (e *Engine) forget(b *Box) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -28,6 +28,9 @@ func (e *Engine) Start(ctx context.Context, spec Spec) (*Box, error) {
 	if err := spec.validate(); err != nil {
 		return nil, fmt.Errorf("isolation: %w", err)
 	}
+	if e.isClosed() {
+		return nil, ErrClosed
+	}
 	t, err := e.template(spec.Template)
 	if err != nil {
 		return nil, err
