@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"runtime"
 )
 
 // Modes of a relay.
@@ -29,7 +30,15 @@ const (
 // Setup prepares the network namespace of the calling thread: lo, address, route,
 // redirection and listeners. It needs CAP_NET_ADMIN there and is called before
 // privileges are dropped; Serve needs no privilege.
+//
+// It fails with ErrNotFresh, and changes nothing, where the namespace has more
+// than lo.
 func Setup() (relay *Relay, mode string, err error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := mustBeFresh(); err != nil {
+		return nil, "", err
+	}
 	if err := bringUp(); err != nil {
 		return nil, "", err
 	}
@@ -44,6 +53,11 @@ func Setup() (relay *Relay, mode string, err error) {
 // on 127.0.0.1, and no default route, so that what ignores the variables is
 // unreachable at once.
 func SetupProxy() (*Relay, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := mustBeFresh(); err != nil {
+		return nil, err
+	}
 	if err := bringUp(); err != nil {
 		return nil, err
 	}
