@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -83,3 +85,37 @@ func BenchmarkStream(b *testing.B) {
 		require.Equal(b, io.EOF, err)
 	}
 }
+
+func BenchmarkUpload(b *testing.B) {
+	s := newBenchServer(b)
+	h, err := NewHost(HostOptions{})
+	require.NoError(b, err)
+	defer h.Close()
+	name := filepath.Join(b.TempDir(), "data")
+	const size = 64 << 20
+	require.NoError(b, os.WriteFile(name, make([]byte, size), 0o600))
+	f, err := os.Open(name)
+	require.NoError(b, err)
+	defer f.Close()
+	for kind, body := range map[string]transport.Body{
+		"file":   {Source: NewSource(f, -1)},
+		"parts":  {Source: NewSource(f, -1), Prefix: []byte("head"), Suffix: []byte("tail")},
+		"reader": {Source: NewSource(struct{ io.Reader }{io.LimitReader(zeros{}, size)}, size)},
+	} {
+		b.Run(kind, func(b *testing.B) {
+			b.SetBytes(size)
+			for b.Loop() {
+				if kind == "reader" {
+					body.Source = NewSource(zeros{}, size)
+				}
+				r, err := h.Do(b.Context(), &transport.Request{Method: "POST", URL: s.URL, Body: body})
+				require.NoError(b, err)
+				r.Body.Close()
+			}
+		})
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }

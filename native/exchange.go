@@ -24,9 +24,8 @@ type exchange struct {
 	unlend  func() bool
 	waiting atomic.Bool
 
-	conn      atomic.Pointer[watchedConn] // the last one that the request was given
-	connected atomic.Bool                 // the request may have been sent
-	upload    *upload                     // nil when the body is plain bytes
+	link   atomic.Pointer[link] // the connection that the request was given; nil: none, so it was never sent
+	upload *upload              // nil when the body is plain bytes
 }
 
 // Do sends r and waits for the head.
@@ -72,8 +71,7 @@ func (x *exchange) request(r *transport.Request) (*http.Request, error) {
 	x.peer = hostPort(u)
 	traced := httptrace.WithClientTrace(x.ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) {
-			x.conn.Store(watched(info.Conn))
-			x.connected.Store(true)
+			x.link.Store(linkOf(info.Conn))
 		},
 	})
 	req := (&http.Request{

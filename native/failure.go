@@ -19,7 +19,7 @@ func (x *exchange) failure(ctx context.Context, err error) error {
 	if own := x.ownEnd(ctx); own != nil {
 		return own
 	}
-	return x.netError(err, x.connected.Load())
+	return x.netError(err, x.link.Load() != nil)
 }
 
 // bodyFailure is the error of a body that ended with err.
@@ -35,7 +35,7 @@ func (x *exchange) bodyFailure(ctx context.Context, err error) error {
 
 func (x *exchange) netError(err error, connected bool) error {
 	e := netError(err, x.peer, connected)
-	if e.Kind == transport.NetOther && x.conn.Load().cut() {
+	if e.Kind == transport.NetOther && x.link.Load().lost() {
 		e.Kind, e.Message = transport.NetReset, lostMessage+e.Message
 	}
 	return e
