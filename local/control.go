@@ -64,7 +64,7 @@ func (s *Server) admitOrigin(w http.ResponseWriter, r *http.Request) bool {
 	}
 	access.Allow(w.Header(), origin)
 	if access.Preflight(r) {
-		access.AnswerPreflight(w)
+		access.AnswerPreflight(w, r)
 		return false
 	}
 	return true

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -218,7 +217,7 @@ func TestBadCreatesMakeNothing(t *testing.T) {
 	}
 	require.Empty(t, engine.specs)
 	require.Zero(t, s.fleet.Len())
-	left, err := os.ReadDir(socketDir(s.opt.StateDir))
+	left, err := os.ReadDir(s.sockets.dir)
 	require.NoError(t, err)
 	require.Empty(t, left)
 }
@@ -228,7 +227,7 @@ func TestAFailedStartLeavesNothing(t *testing.T) {
 	engine.started = func(context.Context, isolation.Spec) error { return errRefused }
 	f := c.requireFault(c.do("POST", "/v2/sandboxes", `{"templateID":"base"}`), 500, "set x to y")
 	require.Equal(t, "sandbox_create_failed", f.ErrorCode)
-	left, err := os.ReadDir(socketDir(s.opt.StateDir))
+	left, err := os.ReadDir(s.sockets.dir)
 	require.NoError(t, err)
 	require.Empty(t, left)
 }
@@ -362,7 +361,7 @@ func TestKillsAtOnceAreOne(t *testing.T) {
 	require.Equal(t, map[int]int{204: 1, 404: 7}, count)
 	require.Zero(t, s.fleet.Len())
 	require.Empty(t, s.members.all())
-	left, err := os.ReadDir(socketDir(s.opt.StateDir))
+	left, err := os.ReadDir(s.sockets.dir)
 	require.NoError(t, err)
 	require.Empty(t, left)
 }
@@ -603,7 +602,23 @@ func TestCloseLeavesNothing(t *testing.T) {
 	require.NoError(t, s.Close())
 	require.NoError(t, s.Close(), "twice")
 	require.Zero(t, s.fleet.Len())
-	require.NoDirExists(t, filepath.Join(s.opt.StateDir, "net"))
+	require.NoDirExists(t, s.sockets.dir)
+}
+
+func TestSocketsOfACrashedServerAreRemoved(t *testing.T) {
+	state := t.TempDir()
+	live, err := openSockets(state)
+	require.NoError(t, err)
+	crashed, err := openSockets(state)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(crashed.path("i1"), nil, 0o600))
+	require.NoError(t, crashed.lock.Close())
+	next, err := openSockets(state)
+	require.NoError(t, err)
+	require.NoDirExists(t, crashed.dir)
+	require.DirExists(t, live.dir)
+	require.NoError(t, live.close())
+	require.NoError(t, next.close())
 }
 
 func TestBadOptions(t *testing.T) {

@@ -188,6 +188,10 @@ func (s *Server) startFault(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
 		return err
 	}
+	var unknown *isolation.UnknownTemplateError
+	if errors.As(err, &unknown) {
+		return templateNotFound(unknown.ID)
+	}
 	s.log.Error("sandbox could not be started", "error", err)
 	fault := api.Faultf(http.StatusInternalServerError, "the sandbox could not be started: %v", err)
 	fault.Slug = "sandbox_create_failed"

@@ -111,7 +111,6 @@ func newFake(t *testing.T, change ...func(*Options)) (*client, *fakeEngine, *Ser
 		change(&opt)
 	}
 	require.NoError(t, opt.check())
-	require.NoError(t, prepare(opt.StateDir))
 	engine := &fakeEngine{}
 	s, err := newServer(opt, engine)
 	require.NoError(t, err)

@@ -204,6 +204,9 @@ func (s *Server) updateNetwork(w http.ResponseWriter, r *http.Request, sb *sandb
 	if err := api.Decode(body, false, update); err != nil {
 		return err
 	}
+	if err := api.CheckEgress(update.DNSServers, update.EgressProxy); err != nil {
+		return err
+	}
 	if state := sb.State(); state != fleet.Running {
 		return &fleet.StateError{ID: sb.ID(), State: state}
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"path/filepath"
 	"sync"
 
 	"github.com/agent-sandbox/agent-sandbox/local/api"
@@ -40,9 +39,8 @@ func (s *Server) openNetwork(id string, n *api.NewSandbox) (net *network, socket
 	if !allow && len(rules.AllowOut) == 0 {
 		return net, "", nil
 	}
-	socket = filepath.Join(socketDir(s.opt.StateDir), id)
-	net.policy, err = s.egress.Open(socket, rules)
-	return net, socket, err
+	net.policy, err = s.egress.Open(s.sockets.address(id), rules)
+	return net, s.sockets.path(id), err
 }
 
 // parseRules validates the network part of a request.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -186,6 +187,67 @@ func TestPauseKeepsProcessesAndMemory(t *testing.T) {
 	}, 5*time.Second, 20*time.Millisecond, "the loop goes on where it was")
 }
 
+func TestAPausedSandboxCanBeKilled(t *testing.T) {
+	c, s := newReal(t)
+	m := c.create(`{"templateID":"base"}`)
+	require.Equal(t, 204, c.do("POST", "/sandboxes/"+m.SandboxID+"/pause", "").status)
+	require.Equal(t, 204, c.do("DELETE", "/sandboxes/"+m.SandboxID, "").status)
+	require.Zero(t, s.fleet.Len())
+}
+
+func TestServersShareAStateDirectory(t *testing.T) {
+	c, s := newReal(t)
+	m := c.create(`{"templateID":"base"}`)
+	second, err := New(t.Context(), s.opt)
+	require.NoError(t, err)
+	c2 := serving(t, second)
+	m2 := c2.create(`{"templateID":"base"}`)
+	require.Equal(t, "one\n", c.run(m, "echo one"))
+	require.Equal(t, "two\n", c2.run(m2, "echo two"))
+	require.NoError(t, second.Close())
+	require.Equal(t, "one\n", c.run(m, "echo one"))
+}
+
+func TestTheNetworkOfARealSandboxChangesWhileItRuns(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("needs curl")
+	}
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("host")) }))
+	defer host.Close()
+	_, port, err := net.SplitHostPort(host.Listener.Addr().String())
+	require.NoError(t, err)
+	c, _ := newReal(t)
+	m := c.create(`{"templateID":"base"}`)
+	// 10.0.2.2 is the host's loopback, for those whose rules name it.
+	reach := func() string { return c.run(m, "curl -s -m 5 http://10.0.2.2:"+port+"/ || echo refused") }
+	update := func(body string) {
+		t.Helper()
+		a := c.do("PUT", "/sandboxes/"+m.SandboxID+"/network", body)
+		require.Equal(t, 204, a.status, a.body)
+	}
+	require.Equal(t, "refused\n", reach())
+	update(`{"allowOut":["127.0.0.1"]}`)
+	require.Equal(t, "host", reach())
+	update(`{}`)
+	require.Equal(t, "refused\n", reach())
+
+	off := c.create(`{"templateID":"base","allow_internet_access":false}`)
+	require.Empty(t, c.run(off, "ip -4 route 2>/dev/null | grep default"))
+}
+
+func TestADeepStateDirectoryWorks(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: this test starts a sandbox in root mode")
+	}
+	deep := filepath.Join(t.TempDir(), strings.Repeat("d", 120))
+	s, err := New(t.Context(), Options{StateDir: deep, Internet: true, APIKey: testKey})
+	require.NoError(t, err)
+	c := serving(t, s)
+	m := c.create(`{"templateID":"base"}`)
+	require.Contains(t, c.run(m, "getent hosts localhost; echo ok"), "ok")
+	require.Equal(t, 204, c.do("DELETE", "/sandboxes/"+m.SandboxID, "").status)
+}
+
 func TestLifeOfARealSandboxEnds(t *testing.T) {
 	c, _ := newReal(t)
 	killed := c.create(`{"templateID":"base","timeout":1}`)
@@ -257,7 +319,7 @@ func TestNothingOfAServerIsLeft(t *testing.T) {
 	}
 	require.NoError(t, s.Close())
 	require.NotContains(t, mounts(t), s.opt.StateDir)
-	require.NoDirExists(t, filepath.Join(s.opt.StateDir, "net"))
+	require.NoDirExists(t, s.sockets.dir)
 	c.http.CloseIdleConnections()
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= goroutines }, 5*time.Second, 20*time.Millisecond)
 }

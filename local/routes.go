@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/agent-sandbox/agent-sandbox/local/api"
+	"github.com/agent-sandbox/agent-sandbox/local/fleet"
 )
 
 // routes are the endpoints of e2b.md 1.2 and 1.3.
@@ -80,8 +81,8 @@ func (s *Server) withSandbox(do func(http.ResponseWriter, *http.Request, *sandbo
 			return err
 		}
 		sb := s.members.get(id)
-		if sb == nil {
-			return api.NotFound(id, "")
+		if sb == nil || (r.Method == http.MethodGet && sb.State() == fleet.Killing) {
+			return s.fleet.Missing(id)
 		}
 		return do(w, r, sb)
 	}

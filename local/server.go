@@ -34,6 +34,7 @@ type Server struct {
 	log     *slog.Logger
 	engine  engine
 	egress  *egress.Host
+	sockets *sockets
 	fleet   *fleet.Fleet
 	members *members
 	keys    *access.Keys
@@ -56,7 +57,7 @@ func New(ctx context.Context, opt Options) (*Server, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	if err := prepare(opt.StateDir); err != nil {
+	if err := os.MkdirAll(opt.StateDir, 0o700); err != nil {
 		return nil, err
 	}
 	eng, err := isolation.Open(ctx, isolation.Config{
@@ -72,24 +73,17 @@ func New(ctx context.Context, opt Options) (*Server, error) {
 	return s, nil
 }
 
-// prepare makes the directories of the server and empties the one of the
-// sockets, which belong to sandboxes that are gone.
-func prepare(stateDir string) error {
-	if err := os.RemoveAll(socketDir(stateDir)); err != nil {
-		return err
-	}
-	return os.MkdirAll(socketDir(stateDir), 0o700)
-}
-
-func socketDir(stateDir string) string { return filepath.Join(stateDir, "net") }
-
 func newServer(opt Options, eng engine) (*Server, error) {
 	origins, err := access.NewOrigins(opt.AllowOrigins)
 	if err != nil {
 		return nil, err
 	}
+	sockets, err := openSockets(opt.StateDir)
+	if err != nil {
+		return nil, err
+	}
 	s := &Server{
-		opt: opt, log: opt.Log, engine: eng, origins: origins,
+		opt: opt, log: opt.Log, engine: eng, origins: origins, sockets: sockets,
 		egress:   egress.NewHost(egress.HostOptions{Registries: opt.Registries, Env: os.Environ(), Log: opt.Log}),
 		fleet:    fleet.New(opt.Log),
 		members:  &members{byID: map[string]*sandbox{}},
@@ -121,7 +115,7 @@ func (s *Server) Close() error {
 	s.close.Do(func() {
 		s.closed = s.http.Close()
 		s.fleet.Close()
-		s.closed = errors.Join(s.closed, s.engine.Close(), os.RemoveAll(socketDir(s.opt.StateDir)))
+		s.closed = errors.Join(s.closed, s.engine.Close(), s.sockets.close())
 	})
 	return s.closed
 }

@@ -33,9 +33,13 @@ func Preflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// AnswerPreflight answers it for an allowed origin.
-func AnswerPreflight(w http.ResponseWriter) {
+// AnswerPreflight answers it for an allowed origin, which may be a public site
+// that asks for something on the user's own machine.
+func AnswerPreflight(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
+	if r.Header.Get("Access-Control-Request-Private-Network") == "true" {
+		h.Set("Access-Control-Allow-Private-Network", "true")
+	}
 	h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS")
 	h.Set("Access-Control-Allow-Headers", requestHeaders)
 	h.Set("Access-Control-Max-Age", "7200")

@@ -15,7 +15,7 @@ const (
 	maxPairs       = 4096
 	maxPairBytes   = 1 << 20
 	maxCPUs        = 1024
-	minMemoryMB    = 16
+	minMemoryMB    = 32
 	maxMemoryMB    = 16 << 20
 	minDiskMB      = 16
 	maxDiskMB      = 64 << 20
@@ -143,12 +143,28 @@ func (n *NewSandbox) checkMounts() error {
 		if !absolute(m.Target) || m.Target == "/" {
 			return Invalid("hostMounts[%d]: target %q must be an absolute path without . or .., and not /", i, m.Target)
 		}
+		if reserved(m.Target) {
+			return Invalid("hostMounts[%d]: target %q is the sandbox's own", i, m.Target)
+		}
 		if seen[m.Target] {
 			return Invalid("hostMounts[%d]: target %q appears twice", i, m.Target)
 		}
 		seen[m.Target] = true
 	}
 	return nil
+}
+
+// reserved reports whether a mount at p would cover what makes the sandbox one.
+func reserved(p string) bool {
+	if p == "/usr" || p == "/etc" {
+		return true
+	}
+	for _, own := range []string{"/proc", "/dev", "/sys", "/run/sandboxc"} {
+		if p == own || strings.HasPrefix(p, own+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 func absolute(p string) bool {
@@ -161,6 +177,9 @@ func (n *NewSandbox) checkTraffic() error {
 	}
 	if n.Network == nil {
 		return nil
+	}
+	if err := CheckEgress(n.Network.DNSServers, n.Network.EgressProxy); err != nil {
+		return err
 	}
 	if host := n.Network.MaskRequestHost; len(host) > 253 || strings.ContainsFunc(host, notHostRune) {
 		return Invalid("network.maskRequestHost is not a host name")

@@ -33,6 +33,8 @@ func TestCreateRefusesWhatCannotWork(t *testing.T) {
 		"mount over the root":      {`{"templateID":"base","hostMounts":[{"source":"/a","target":"/"}]}`, "target"},
 		"mount that climbs":        {`{"templateID":"base","hostMounts":[{"source":"/a","target":"/b/../../c"}]}`, "target"},
 		"mount twice":              {`{"templateID":"base","hostMounts":[{"source":"/a","target":"/b"},{"source":"/c","target":"/b"}]}`, "twice"},
+		"mount over proc":          {`{"templateID":"base","hostMounts":[{"source":"/a","target":"/proc/sys"}]}`, "own"},
+		"mount over usr":           {`{"templateID":"base","hostMounts":[{"source":"/a","target":"/usr"}]}`, "own"},
 		"broken JSON":              {`{"templateID":`, "not valid JSON"},
 		"no object":                {`[]`, "must be a JSON object"},
 		"nothing":                  {` `, "is empty"},
@@ -55,6 +57,8 @@ func TestCreateRefusesWhatCannotWork(t *testing.T) {
 func TestCreateSaysWhatThisProviderLacks(t *testing.T) {
 	for _, body := range []string{
 		`{"templateID":"base","volumeMounts":[{"name":"v","path":"/v"}]}`,
+		`{"templateID":"base","network":{"dnsServers":["1.1.1.1"]}}`,
+		`{"templateID":"base","network":{"egressProxy":{"address":"a:1","tls":true}}}`,
 		`{"templateID":"base","iam":{"tokens":{"a":{}}}}`,
 		`{"templateID":"base","autoPause":true,"autoPauseMemory":false}`,
 	} {

@@ -1,5 +1,7 @@
 package api
 
+import "encoding/json"
+
 // Network is the network part of create and of SandboxDetail (e2b.md 1.2).
 type Network struct {
 	AllowOut           []string              `json:"allowOut,omitempty"`
@@ -9,6 +11,8 @@ type Network struct {
 	AllowPublicTraffic *bool                 `json:"allowPublicTraffic,omitempty"`
 	MaskRequestHost    string                `json:"maskRequestHost,omitempty"`
 	HTTPSPorts         []int                 `json:"httpsPorts,omitempty"`
+	// DNSServers is refused: names are resolved as the host resolves them.
+	DNSServers []string `json:"dnsServers,omitempty"`
 }
 
 // NetworkUpdate is the body of PUT /sandboxes/{id}/network: an absent field is
@@ -19,6 +23,7 @@ type NetworkUpdate struct {
 	Rules               map[string][]HostRule `json:"rules"`
 	EgressProxy         *EgressProxy          `json:"egressProxy"`
 	AllowInternetAccess *bool                 `json:"allow_internet_access"`
+	DNSServers          []string              `json:"dnsServers"`
 }
 
 // HostRule changes what is sent to one host.
@@ -36,6 +41,8 @@ type EgressProxy struct {
 	Address  string `json:"address"`
 	Username string `json:"username,omitempty"`
 	Password string `json:"password,omitempty"`
+	// TLS is refused: the proxy is spoken to in the clear.
+	TLS json.RawMessage `json:"tls,omitempty"`
 }
 
 // Shown returns n as SandboxDetail may show it: without the proxy's password
@@ -60,4 +67,15 @@ func (n *Network) With(u *NetworkUpdate) *Network {
 	next.AllowOut, next.DenyOut = u.AllowOut, u.DenyOut
 	next.Rules, next.EgressProxy = u.Rules, u.EgressProxy
 	return &next
+}
+
+// CheckEgress refuses what would otherwise be dropped in silence.
+func CheckEgress(dnsServers []string, proxy *EgressProxy) error {
+	if len(dnsServers) > 0 {
+		return Unsupported("resolves names as the host does: leave dnsServers out")
+	}
+	if proxy != nil && len(proxy.TLS) > 0 && string(proxy.TLS) != "null" && string(proxy.TLS) != "false" {
+		return Unsupported("does not speak TLS to an egress proxy")
+	}
+	return nil
 }

@@ -105,12 +105,12 @@ func (f *Fleet) kill(s *Sandbox, fate string) error {
 	if s.state == Killing {
 		s.mu.Unlock()
 		<-s.gone
-		return &NotFoundError{ID: s.ID(), Fate: f.graves.fate(s.ID())}
+		return f.Missing(s.ID())
 	}
 	s.disarm()
+	f.graves.bury(s.ID(), fate)
 	s.setState(Killing)
 	s.mu.Unlock()
-	f.graves.bury(s.ID(), fate)
 	f.destroy(s)
 	return nil
 }

@@ -88,9 +88,15 @@ func (f *Fleet) Get(id string) (*Sandbox, error) {
 	s := f.members[id]
 	f.mu.RUnlock()
 	if s == nil {
-		return nil, &NotFoundError{ID: id, Fate: f.graves.fate(id)}
+		return nil, f.Missing(id)
 	}
 	return s, nil
+}
+
+// Missing is the error for a sandbox that is gone or going, with its fate where
+// that is remembered.
+func (f *Fleet) Missing(id string) *NotFoundError {
+	return &NotFoundError{ID: id, Fate: f.graves.fate(id)}
 }
 
 // All returns the members in no order.
