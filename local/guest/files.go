@@ -21,9 +21,10 @@ func (p *process1) writeFiles() error {
 		return err
 	}
 	files := map[string]string{
-		"/etc/hostname": p.cfg.Hostname + "\n",
-		"/etc/hosts": "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n" +
+		runDir + "/hostname": p.cfg.Hostname + "\n",
+		runDir + "/hosts": "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n" +
 			"127.0.1.1 " + p.cfg.Hostname + "\n",
+		runDir + "/resolv.conf":     "",
 		"/run/e2b/.E2B_SANDBOX":     "true",
 		"/run/e2b/.E2B_SANDBOX_ID":  p.cfg.SandboxID,
 		"/run/e2b/.E2B_TEMPLATE_ID": p.cfg.TemplateID,

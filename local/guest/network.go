@@ -12,7 +12,7 @@ import (
 )
 
 // runDir holds the sockets of process 1 inside.
-const runDir = "/run/sandboxc"
+const runDir = boot.RunDir
 
 // egressSocket is where the host side of the relay is reached.
 const egressSocket = runDir + "/egress.sock"
@@ -64,7 +64,7 @@ func offEnv(hostname string) []string {
 }
 
 func writeResolv(nameserver string) error {
-	return os.WriteFile("/etc/resolv.conf", []byte("nameserver "+nameserver+"\n"), 0o644)
+	return os.WriteFile(runDir+"/resolv.conf", []byte("nameserver "+nameserver+"\n"), 0o644)
 }
 
 // mountEgress shows the host side's socket, to process 1 alone.

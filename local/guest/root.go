@@ -106,8 +106,8 @@ func (p *process1) mountLayers() error {
 
 func (p *process1) mountLayer(i int, l boot.Layer) error {
 	n := strconv.Itoa(i)
-	lower, upper, work := "lower/"+n, "disk/"+n+"/up", "disk/"+n+"/work"
-	if err := makeDirs(lower, upper, work); err != nil {
+	lower, upper, work := "lower/"+n, "disk/"+boot.UpperDir+n, "disk/"+boot.WorkDir+n
+	if err := os.Mkdir(lower, 0o755); err != nil {
 		return err
 	}
 	if err := p.trees.attach(boot.FDLower+l.Target, lower); err != nil {

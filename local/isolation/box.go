@@ -24,8 +24,7 @@ type Box struct {
 	control *net.UnixConn
 	send    sync.Mutex
 	cage    *cage
-	ids     *idRange
-	disk    *disk
+	plot    *plot
 	limits  []Limit
 	memory  int64
 
@@ -160,13 +159,5 @@ func (b *Box) watch() {
 
 func (b *Box) remove() error {
 	_ = b.control.Close()
-	err := b.cage.remove()
-	if b.disk != nil {
-		b.disk.close()
-		err = errors.Join(err, b.disk.remove())
-	}
-	if b.ids != nil {
-		b.ids.free()
-	}
-	return err
+	return errors.Join(b.cage.remove(), b.plot.free())
 }

@@ -293,7 +293,7 @@ func dirsOf(paths []string) int {
 
 func TestBoxCyclesLeaveNothing(t *testing.T) {
 	dir := t.TempDir()
-	e, err := isolation.Open(context.Background(), isolation.Config{StateDir: dir, DiskPool: -1})
+	e, err := isolation.Open(context.Background(), isolation.Config{StateDir: dir, Pool: -1})
 	require.NoError(t, err)
 	defer e.Close()
 	cycle := func(i int) {

@@ -43,7 +43,7 @@ func TestEngineKilledLeavesNothing(t *testing.T) {
 		require.NoError(t, err)
 		require.Eventually(t, func() bool { return unix.Kill(pid, 0) == unix.ESRCH }, 5*time.Second, 5*time.Millisecond)
 	}
-	e, err := isolation.Open(context.Background(), isolation.Config{StateDir: dir, DiskPool: -1})
+	e, err := isolation.Open(context.Background(), isolation.Config{StateDir: dir, Pool: -1})
 	require.NoError(t, err)
 	require.NoError(t, e.Close())
 	require.Equal(t, []string{"skeleton"}, names(t, dir))

@@ -5,14 +5,15 @@ package isolation
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/agent-sandbox/agent-sandbox/local/isolation/boot"
 )
 
 // disk is where one sandbox writes.
@@ -25,109 +26,70 @@ type disk struct {
 	size int64
 }
 
-func (d *disk) close() {
+// close lets the disk go; a directory is deleted.
+func (d *disk) close() error {
 	if d.tree != nil {
 		_ = d.tree.Close()
 	}
-}
-
-// diskPool keeps mounted disks of the default size ready, because making one
-// takes longer than starting a sandbox may. A disk is a file without a name on
-// a loop device that frees itself, in a mount that no namespace holds: the end
-// of this process, however it comes, leaves nothing of it.
-type diskPool struct {
-	dir   string
-	log   *slog.Logger
-	ready chan *disk
-	want  chan struct{}
-	stop  context.CancelFunc
-	done  sync.WaitGroup
-	// broken says why no disk can be made; valid after the first attempt.
-	mu     sync.Mutex
-	broken error
-}
-
-// poolDelay keeps the first disks from competing with a program that only
-// wants one sandbox, at once.
-const poolDelay = 150 * time.Millisecond
-
-func newDiskPool(dir string, size int, log *slog.Logger) *diskPool {
-	ctx, stop := context.WithCancel(context.Background())
-	p := &diskPool{dir: dir, log: log, ready: make(chan *disk, size), stop: stop}
-	if size > 0 {
-		p.done.Go(func() { p.fill(ctx) })
+	if d.dir != "" {
+		return removeTree(d.dir)
 	}
-	return p
+	return nil
 }
 
-func (p *diskPool) fill(ctx context.Context) {
-	wait := poolDelay
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
-		}
-		wait = 0
-		d, err := makeDisk(ctx, p.dir, DefaultDiskMB*mebibyte)
-		p.setBroken(err)
-		if err != nil {
-			p.log.Info("disks are watched, not enforced", "error", err)
-			return
-		}
-		select {
-		case p.ready <- d:
-		case <-ctx.Done():
-			d.close()
-			return
+// root opens the directory that the layers lie in.
+func (d *disk) root() (*os.File, error) {
+	if d.tree == nil {
+		return os.Open(d.dir)
+	}
+	// The tree itself is a path only; this can be read.
+	fd, err := unix.Openat(int(d.tree.Fd()), ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "disk"), nil
+}
+
+// prepare makes the directories of the layers and gives all to the host id
+// that root inside has; -1 leaves them ours.
+func (d *disk) prepare(layers, id int) error {
+	root, err := d.root()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	fd := int(root.Fd())
+	for n := range layers {
+		for _, kind := range []string{boot.UpperDir, boot.WorkDir} {
+			name := kind + strconv.Itoa(n)
+			if err := unix.Mkdirat(fd, name, 0o755); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			if id < 0 {
+				continue
+			}
+			if err := unix.Fchownat(fd, name, id, id, 0); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
 		}
 	}
-}
-
-func (p *diskPool) setBroken(err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.broken = err
-}
-
-// why says why no disk came from the pool.
-func (p *diskPool) why() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.broken != nil {
-		return "watched: " + p.broken.Error()
-	}
-	return "watched"
-}
-
-// DiskReady tells whether the next sandbox gets a disk whose limit is
-// enforced.
-func (e *Engine) DiskReady() bool { return len(e.disks.ready) > 0 }
-
-// take gives a disk of size bytes, or nil when none is ready.
-func (p *diskPool) take(size int64) *disk {
-	if size != DefaultDiskMB*mebibyte {
+	if id < 0 {
 		return nil
 	}
-	select {
-	case d := <-p.ready:
-		return d
-	default:
-		return nil
-	}
+	return root.Chown(id, id)
 }
 
-func (p *diskPool) close() {
-	p.stop()
-	p.done.Wait()
-	for {
-		select {
-		case d := <-p.ready:
-			d.close()
-		default:
-			return
-		}
+// handle gives a tree to hand to the sandbox; a disk of its own is handed on
+// itself, and what is kept serves to measure.
+func (d *disk) handle() (*os.File, error) {
+	if d.tree == nil {
+		return detach(d.dir, false)
 	}
+	fd, err := unix.FcntlInt(d.tree.Fd(), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "disk"), nil
 }
 
 // makeDiskTimeout bounds mkfs.

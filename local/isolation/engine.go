@@ -32,9 +32,9 @@ type Config struct {
 	// Binary is what runs inside; "" is this program. It has to call
 	// guest.Main first thing.
 	Binary string
-	// DiskPool is how many disks wait ready for the next sandboxes, as root:
-	// 0 is 4, negative is none.
-	DiskPool int
+	// Pool is how many disks wait ready for the next sandboxes: 0 is 4,
+	// negative is none.
+	Pool int
 	// Log takes what no caller can be told; nil discards it.
 	Log *slog.Logger
 }
@@ -49,7 +49,7 @@ type Engine struct {
 	filter   []byte
 	ids      *idRanges
 	groups   *controlGroups
-	disks    *diskPool
+	plots    *plotPool
 	skeleton *skeleton
 
 	mu     sync.Mutex
@@ -106,16 +106,16 @@ func (e *Engine) open(c Config) error {
 	if e.skeleton, err = openSkeleton(filepath.Join(c.StateDir, "skeleton"), e.mode); err != nil {
 		return err
 	}
-	e.disks = newDiskPool(e.home.path, e.poolSize(c.DiskPool), e.log)
+	e.plots = newPlotPool(e, poolSize(c.Pool))
 	return nil
 }
 
-// defaultPool is how many disks wait ready.
+// defaultPool is how many plots wait ready.
 const defaultPool = 4
 
-func (e *Engine) poolSize(asked int) int {
+func poolSize(asked int) int {
 	switch {
-	case e.mode != Root || asked < 0:
+	case asked < 0:
 		return 0
 	case asked == 0:
 		return defaultPool
@@ -166,8 +166,8 @@ func (e *Engine) Close() error {
 
 func (e *Engine) release() error {
 	var errs []error
-	if e.disks != nil {
-		e.disks.close()
+	if e.plots != nil {
+		errs = append(errs, e.plots.close())
 	}
 	if e.skeleton != nil {
 		e.skeleton.close()

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/agent-sandbox/agent-sandbox/local/isolation/boot"
 )
 
 // copied are the files and directories of the host's /etc that programs
@@ -38,8 +40,6 @@ var written = map[string]string{
 	"etc/shadow":        "root:*:20000:0:99999:7:::\nuser:*:20000:0:99999:7:::\n",
 	"etc/gshadow":       "root:*::\nuser:!::\n",
 	"etc/nsswitch.conf": "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nnetworks: files\nprotocols: files\nservices: files\n",
-	"etc/hosts":         "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n",
-	"etc/resolv.conf":   "",
 	"etc/fstab":         "",
 	"etc/environment":   "",
 	"etc/shells":        "/bin/sh\n/bin/bash\n/usr/bin/sh\n/usr/bin/bash\n",
@@ -78,6 +78,9 @@ func (b *builder) build() {
 	b.link("/run", "var/run")
 	b.link("/run/lock", "var/lock")
 	b.link("/proc/self/mounts", "etc/mtab")
+	for _, name := range boot.EtcLinks {
+		b.link(".."+boot.RunDir+"/"+name, "etc/"+name)
+	}
 	for _, p := range copied {
 		b.copyTree(p)
 	}

@@ -60,9 +60,9 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// boxDir makes the directory of one sandbox.
-func (h *home) boxDir(id string) (string, error) {
-	dir := filepath.Join(h.path, id)
+// dir makes a directory for one sandbox.
+func (h *home) dir(name string) (string, error) {
+	dir := filepath.Join(h.path, name)
 	return dir, os.Mkdir(dir, 0o700)
 }
 

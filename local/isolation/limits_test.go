@@ -77,7 +77,7 @@ func TestLimitsDiskIsEnforced(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounting disks needs root")
 	}
-	e, err := isolation.Open(context.Background(), isolation.Config{StateDir: t.TempDir(), DiskPool: 1})
+	e, err := isolation.Open(context.Background(), isolation.Config{StateDir: t.TempDir(), Pool: 1})
 	require.NoError(t, err)
 	defer e.Close()
 	require.Eventually(t, e.DiskReady, 20*time.Second, 20*time.Millisecond)

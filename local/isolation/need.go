@@ -65,14 +65,14 @@ func (e *Engine) needNamespaces() Need {
 // tryNamespaces makes the namespaces of a sandbox and a mount in them. The
 // mount tells: AppArmor lets the clone pass and takes the rights away.
 func (e *Engine) tryNamespaces() error {
-	s := &starting{engine: e, box: &Box{}}
+	s := &starting{engine: e, box: &Box{plot: &plot{}}}
 	if e.mode == Root {
 		ids, err := e.ids.take()
 		if err != nil {
 			return err
 		}
 		defer ids.free()
-		s.box.ids = ids
+		s.box.plot.ids = ids
 	}
 	cmd := &exec.Cmd{
 		Path: "/bin/sh", Args: []string{"sh", "-c", "mount -t tmpfs none /tmp"},

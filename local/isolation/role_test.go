@@ -133,7 +133,7 @@ func eatMemory(args []string) int {
 // holdEngine starts sandboxes and waits to be killed.
 func holdEngine(args []string) int {
 	n, _ := strconv.Atoi(args[1])
-	e, err := isolation.Open(context.Background(), isolation.Config{StateDir: args[0], DiskPool: 1})
+	e, err := isolation.Open(context.Background(), isolation.Config{StateDir: args[0], Pool: 1})
 	if err != nil {
 		fmt.Println(err)
 		return 1

@@ -78,25 +78,15 @@ func (s *starting) run(ctx context.Context) (*Box, error) {
 
 // reserve takes what the sandbox needs before it has a process.
 func (s *starting) reserve() error {
-	e := s.engine
-	b := &Box{id: s.spec.ID, engine: e, done: make(chan struct{}), memory: int64(s.spec.MemoryMB) * mebibyte}
-	if e.mode == Root {
-		ids, err := e.ids.take()
-		if err != nil {
-			return err
-		}
-		b.ids = ids
-	}
-	d, limit, err := e.diskFor(s.spec, b.ids)
+	x, err := s.engine.plots.take(int64(s.spec.DiskMB) * mebibyte)
 	if err != nil {
-		if b.ids != nil {
-			b.ids.free()
-		}
-		return fmt.Errorf("disk: %w", err)
+		return err
 	}
-	b.disk = d
-	b.cage = e.groups.newCage(s.spec)
-	b.limits = append(append([]Limit{}, b.cage.limits...), limit)
+	b := &Box{
+		id: s.spec.ID, engine: s.engine, done: make(chan struct{}), plot: x,
+		memory: int64(s.spec.MemoryMB) * mebibyte, cage: s.engine.groups.newCage(s.spec),
+	}
+	b.limits = append(append([]Limit{}, b.cage.limits...), x.limit)
 	s.box = b
 	return nil
 }
@@ -132,21 +122,21 @@ func (s *starting) spawn() error {
 }
 
 func (s *starting) uidMap() []syscall.SysProcIDMap {
-	if s.box.ids == nil {
+	if s.box.plot.ids == nil {
 		return []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
 	}
-	return []syscall.SysProcIDMap{{ContainerID: 0, HostID: s.box.ids.base, Size: rangeLen}}
+	return []syscall.SysProcIDMap{{ContainerID: 0, HostID: s.box.plot.ids.base, Size: rangeLen}}
 }
 
 func (s *starting) gidMap() []syscall.SysProcIDMap {
-	if s.box.ids == nil {
+	if s.box.plot.ids == nil {
 		return []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
 	}
 	return s.uidMap()
 }
 
 func (s *starting) credential() *syscall.Credential {
-	if s.box.ids == nil {
+	if s.box.plot.ids == nil {
 		return nil
 	}
 	return &syscall.Credential{Uid: 0, Gid: 0}
@@ -224,7 +214,7 @@ func (s *starting) configure() error {
 	s.config = &boot.Config{
 		SandboxID: s.spec.ID, TemplateID: s.template.ID, Token: s.spec.Token, Envs: s.spec.Envs,
 		Hostname: hostname(s.spec.ID), Ordinary: e.mode == Ordinary, Internet: s.spec.Internet,
-		Layers: s.layers(skeleton), Hidden: s.template.hidden(), Removed: removed(),
+		Layers: layers(skeleton, e.mode), Hidden: s.template.hidden(), Removed: removed(),
 		CA: CAPath, Filter: e.filter, SharedBytes: s.box.memory / 2, Rlimits: s.rlimits(),
 	}
 	for _, m := range s.spec.Mounts {
@@ -238,7 +228,7 @@ func (s *starting) configure() error {
 		s.add(boot.FDTrust, f)
 	}
 	if e.mode == Ordinary {
-		s.config.Disk, s.config.Binary, s.config.Egress = s.box.disk.dir, e.path, s.spec.Egress
+		s.config.Disk, s.config.Binary, s.config.Egress = s.box.plot.disk.dir, e.path, s.spec.Egress
 		return nil
 	}
 	return s.openTrees()
@@ -257,7 +247,7 @@ func (s *starting) add(name string, f *os.File) {
 }
 
 // layers are the root, /usr and, as root, the package manager's state.
-func (s *starting) layers(skeleton string) []boot.Layer {
+func layers(skeleton string, mode Mode) []boot.Layer {
 	list := []boot.Layer{{Target: "/", Lower: skeleton}}
 	for _, n := range rootPrograms() {
 		if fi, err := os.Lstat("/" + n); err == nil && fi.IsDir() {
@@ -265,7 +255,7 @@ func (s *starting) layers(skeleton string) []boot.Layer {
 		}
 	}
 	list = append(list, boot.Layer{Target: "/usr", Lower: "/usr"})
-	if s.engine.mode == Root {
+	if mode == Root {
 		for _, d := range packageState() {
 			list = append(list, boot.Layer{Target: d, Lower: d})
 		}
@@ -311,7 +301,7 @@ func (s *starting) openPath(name, path string, userns *os.File) error {
 }
 
 func (s *starting) openDisk() error {
-	tree, err := s.box.disk.open()
+	tree, err := s.box.plot.disk.handle()
 	if err != nil {
 		return err
 	}
@@ -321,7 +311,7 @@ func (s *starting) openDisk() error {
 
 func (s *starting) openMounts() error {
 	for i, m := range s.spec.Mounts {
-		tree, err := ownedTree(m.Source, s.box.ids.base+userID)
+		tree, err := ownedTree(m.Source, s.box.plot.ids.base+userID)
 		if err != nil {
 			return err
 		}

@@ -26,9 +26,9 @@ func (b *Box) Usage() (Usage, error) {
 	if b.ended() {
 		return Usage{}, ErrGone
 	}
-	u := Usage{MemTotal: b.memory, DiskTotal: b.disk.size}
+	u := Usage{MemTotal: b.memory, DiskTotal: b.plot.disk.size}
 	b.countProcesses(&u)
-	b.disk.measure(&u)
+	b.plot.disk.measure(&u)
 	return u, nil
 }
 

@@ -16,7 +16,7 @@ const watchShare = 20
 // watchDisk freezes the sandbox when its files take more than its limit. It
 // ends with the sandbox.
 func (b *Box) watchDisk() {
-	if b.disk.tree != nil {
+	if b.plot.disk.tree != nil {
 		return
 	}
 	wait := watchPeriod
@@ -27,7 +27,7 @@ func (b *Box) watchDisk() {
 		case <-time.After(wait):
 		}
 		began := time.Now()
-		full := treeSize(b.disk.dir) > b.disk.size
+		full := treeSize(b.plot.disk.dir) > b.plot.disk.size
 		wait = max(watchPeriod, watchShare*time.Since(began))
 		if !full {
 			continue

@@ -4,6 +4,20 @@
 // in the environment.
 package boot
 
+// UpperDir and WorkDir, followed by the number of a layer, are the directories
+// of the tree FDDisk.
+const (
+	UpperDir = "up"
+	WorkDir  = "work"
+)
+
+// EtcLinks are the files of /etc that differ from sandbox to sandbox: links
+// into RunDir, so that a start writes nothing to the disk.
+var EtcLinks = [...]string{"hostname", "hosts", "resolv.conf"}
+
+// RunDir holds them, and the sockets of process 1.
+const RunDir = "/run/sandboxc"
+
 // Argv0 values by which the re-executed binary knows its role.
 const (
 	// InitName is argv[0] of process 1 of a sandbox.

@@ -1,0 +1,180 @@
+//go:build linux
+
+package isolation
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// plot is what a sandbox needs of this machine before it has a process, apart
+// from its limits: host ids and a place to write.
+type plot struct {
+	ids   *idRange
+	disk  *disk
+	limit Limit
+}
+
+// free gives everything back.
+func (p *plot) free() error {
+	var err error
+	if p.disk != nil {
+		err = p.disk.close()
+	}
+	if p.ids != nil {
+		p.ids.free()
+	}
+	return err
+}
+
+// plotPool keeps plots of the default size ready: making a file system takes
+// longer than starting a sandbox may, and even making directories counts.
+type plotPool struct {
+	engine *Engine
+	ready  chan *plot
+	stop   context.CancelFunc
+	done   sync.WaitGroup
+
+	mu sync.Mutex
+	// noImages says why no file system can be made for each sandbox.
+	noImages error
+	last     int
+}
+
+// poolDelay keeps the first plots from competing with a program that wants
+// only one sandbox, at once.
+const poolDelay = 150 * time.Millisecond
+
+func newPlotPool(e *Engine, size int) *plotPool {
+	ctx, stop := context.WithCancel(context.Background())
+	p := &plotPool{engine: e, ready: make(chan *plot, size), stop: stop}
+	if e.mode != Root {
+		p.noImages = errOrdinaryDisk
+	}
+	if size > 0 {
+		p.done.Go(func() { p.fill(ctx) })
+	}
+	return p
+}
+
+var errOrdinaryDisk = errors.New("only root can mount a file system for each sandbox")
+
+func (p *plotPool) fill(ctx context.Context) {
+	for wait := poolDelay; ; wait = 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		x, err := p.makeReady(ctx)
+		if err != nil {
+			if ctx.Err() == nil {
+				p.engine.log.Warn("no sandbox can be prepared in advance", "error", err)
+			}
+			return
+		}
+		select {
+		case p.ready <- x:
+		case <-ctx.Done():
+			_ = x.free()
+			return
+		}
+	}
+}
+
+// makeReady makes a plot with a file system, or without one where that fails.
+func (p *plotPool) makeReady(ctx context.Context) (*plot, error) {
+	size := int64(DefaultDiskMB) * mebibyte
+	if p.imageError() == nil {
+		d, err := makeDisk(ctx, p.engine.home.path, size)
+		if err == nil {
+			return p.finish(&plot{disk: d, limit: Limit{Enforced: true}})
+		}
+		p.engine.log.Info("disks are watched, not enforced", "error", err)
+		p.setImageError(err)
+	}
+	return p.make(size)
+}
+
+// make makes a plot that is a plain directory.
+func (p *plotPool) make(size int64) (*plot, error) {
+	dir, err := p.engine.home.dir(p.name())
+	if err != nil {
+		return nil, err
+	}
+	why := "watched"
+	if err := p.imageError(); err != nil {
+		why += ": " + err.Error()
+	}
+	return p.finish(&plot{disk: &disk{dir: dir, size: size}, limit: Limit{Why: why}})
+}
+
+func (p *plotPool) finish(x *plot) (*plot, error) {
+	x.limit.Name, x.limit.Value = "disk", strconv.FormatInt(x.disk.size, 10)
+	id := -1
+	if p.engine.mode == Root {
+		ids, err := p.engine.ids.take()
+		if err != nil {
+			return nil, errors.Join(err, x.free())
+		}
+		x.ids, id = ids, ids.base
+	}
+	if err := x.disk.prepare(len(layers("", p.engine.mode)), id); err != nil {
+		return nil, errors.Join(err, x.free())
+	}
+	return x, nil
+}
+
+// take gives a plot of size bytes, from the pool if one is ready.
+func (p *plotPool) take(size int64) (*plot, error) {
+	if size == DefaultDiskMB*mebibyte {
+		select {
+		case x := <-p.ready:
+			return x, nil
+		default:
+		}
+	}
+	return p.make(size)
+}
+
+func (p *plotPool) name() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last++
+	return strconv.Itoa(p.last)
+}
+
+func (p *plotPool) imageError() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.noImages
+}
+
+func (p *plotPool) setImageError(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.noImages = err
+}
+
+func (p *plotPool) close() error {
+	p.stop()
+	p.done.Wait()
+	var errs []error
+	for {
+		select {
+		case x := <-p.ready:
+			errs = append(errs, x.free())
+		default:
+			return errors.Join(errs...)
+		}
+	}
+}
+
+// DiskReady tells whether the next sandbox of the default size gets a disk
+// whose limit is enforced.
+func (e *Engine) DiskReady() bool {
+	return len(e.plots.ready) > 0 && e.plots.imageError() == nil
+}
