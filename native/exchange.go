@@ -30,8 +30,8 @@ type exchange struct {
 
 // Do sends r and waits for the head.
 func (h *Host) Do(ctx context.Context, r *transport.Request) (*transport.Response, error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	if err := h.ended(ctx); err != nil {
+		return nil, err
 	}
 	x := &exchange{host: h}
 	x.ctx, x.cancel = context.WithCancelCause(h.ctx)

@@ -77,6 +77,14 @@ func (h *Host) Close() error {
 	return nil
 }
 
+// ended is the reason when ctx or the host has ended.
+func (h *Host) ended(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return context.Cause(h.ctx)
+}
+
 // Rand fills b with random bytes of the operating system.
 func (h *Host) Rand(b []byte) { _, _ = rand.Read(b) } // never fails (crypto/rand)
 

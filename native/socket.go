@@ -15,6 +15,7 @@ const defaultMaxMessage = 16 << 20
 
 // socket is an open WebSocket.
 type socket struct {
+	host *Host
 	conn *websocket.Conn
 	peer string
 	stop func() bool
@@ -22,8 +23,8 @@ type socket struct {
 
 // Dial opens a WebSocket.
 func (h *Host) Dial(ctx context.Context, r *transport.SocketRequest) (transport.Socket, error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	if err := h.ended(ctx); err != nil {
+		return nil, err
 	}
 	u, err := parseURL(r.URL, "ws", "wss", "http", "https")
 	if err != nil {
@@ -44,10 +45,10 @@ func (h *Host) Dial(ctx context.Context, r *transport.SocketRequest) (transport.
 		HTTPClient: h.sockets, HTTPHeader: header, Host: header.Get("Host"), Subprotocols: r.Subprotocols,
 	})
 	if err != nil {
-		return nil, dialFailure(dialled, err, resp, peer)
+		return nil, h.dialFailure(ctx, err, resp, peer)
 	}
 	conn.SetReadLimit(messageLimit(r.MaxMessage))
-	s := &socket{conn: conn, peer: peer}
+	s := &socket{host: h, conn: conn, peer: peer}
 	s.stop = context.AfterFunc(h.ctx, func() { _ = conn.CloseNow() })
 	return s, nil
 }
@@ -59,11 +60,11 @@ func messageLimit(n int64) int64 {
 	return n
 }
 
-func dialFailure(ctx context.Context, err error, resp *http.Response, peer string) error {
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case resp != nil:
+func (h *Host) dialFailure(ctx context.Context, err error, resp *http.Response, peer string) error {
+	if own := h.ended(ctx); own != nil {
+		return own
+	}
+	if resp != nil {
 		return &transport.NetError{
 			Kind: transport.NetOther, Host: peer, Cause: err,
 			Message: "the peer did not open a WebSocket: " + http.StatusText(resp.StatusCode),
@@ -91,8 +92,8 @@ func (s *socket) failure(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	if own := s.host.ended(ctx); own != nil {
+		return own
 	}
 	switch code := websocket.CloseStatus(err); code {
 	case websocket.StatusNormalClosure, websocket.StatusNoStatusRcvd:
