@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"time"
@@ -76,7 +77,7 @@ func (f *Files) collect(ctx context.Context, resp *transport.Response, o FileOpt
 	var all blocks
 	for {
 		chunk, err := resp.Body.Next(lively)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return all.join(), nil
 		}
 		if err != nil {

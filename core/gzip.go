@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -72,7 +73,7 @@ type explainer struct {
 
 func (e *explainer) Read(p []byte) (int, error) {
 	n, err := e.ReadCloser.Read(p)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = cancelled(e.ctx, connect.Classify(e.ctx, err, transferArea))
 	}
 	return n, err

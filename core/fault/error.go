@@ -49,8 +49,11 @@ func (e *Error) Unwrap() error { return e.Cause }
 
 // New makes an error of a code with a formatted message.
 func New(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Docs: DocsPage}
 }
+
+// DocsPage explains every code.
+const DocsPage = "docs/errors.md"
 
 // Suggest adds what the caller should change and returns e.
 func (e *Error) Suggest(format string, args ...any) *Error {

@@ -79,8 +79,10 @@ func quota(err error) error {
 
 // debugHandle is E2B's debug mode: no API, envd on localhost (e2b.md 2.4).
 func (c *control) debugHandle() *handle.Handle {
-	return &handle.Handle{Provider: c.preset.Name, SandboxID: "debug_sandbox_id", EnvdVersion: "99.99.99", Domain: "localhost", Isolation: "unknown",
-		URLs: handle.URLs{Sandbox: c.settings.SandboxURL}}
+	return &handle.Handle{
+		Provider: c.preset.Name, SandboxID: "debug_sandbox_id", EnvdVersion: "99.99.99", Domain: "localhost", Isolation: "unknown",
+		URLs: handle.URLs{Sandbox: c.settings.SandboxURL},
+	}
 }
 
 func (c *control) Connect(ctx context.Context, id string, spec provider.ConnectSpec) (*handle.Handle, error) {
