@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -25,6 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agent-sandbox/agent-sandbox/local/guest"
+	"github.com/agent-sandbox/agent-sandbox/local/isolation"
 )
 
 // TestMain is also the first process of the sandboxes that the tests start: a
@@ -36,13 +38,20 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// newReal starts a server with real sandboxes.
+// newReal starts a server with real sandboxes, in the mode of whoever runs the
+// tests.
 func newReal(t *testing.T) (*client, *Server) {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("needs root: these tests start sandboxes in root mode")
+	return newRealAt(t, t.TempDir())
+}
+
+func newRealAt(t *testing.T, stateDir string) (*client, *Server) {
+	t.Helper()
+	s, err := New(t.Context(), Options{StateDir: stateDir, Internet: true, APIKey: testKey})
+	var refused *isolation.RefusedError
+	if errors.As(err, &refused) {
+		t.Skip("this machine refuses sandboxes:", refused)
 	}
-	s, err := New(t.Context(), Options{StateDir: t.TempDir(), Internet: true, APIKey: testKey})
 	require.NoError(t, err)
 	return serving(t, s), s
 }
@@ -236,13 +245,7 @@ func TestTheNetworkOfARealSandboxChangesWhileItRuns(t *testing.T) {
 }
 
 func TestADeepStateDirectoryWorks(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("needs root: this test starts a sandbox in root mode")
-	}
-	deep := filepath.Join(t.TempDir(), strings.Repeat("d", 120))
-	s, err := New(t.Context(), Options{StateDir: deep, Internet: true, APIKey: testKey})
-	require.NoError(t, err)
-	c := serving(t, s)
+	c, _ := newRealAt(t, filepath.Join(t.TempDir(), strings.Repeat("d", 120)))
 	m := c.create(`{"templateID":"base"}`)
 	require.Contains(t, c.run(m, "getent hosts localhost; echo ok"), "ok")
 	require.Equal(t, 204, c.do("DELETE", "/sandboxes/"+m.SandboxID, "").status)
