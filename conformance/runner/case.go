@@ -91,6 +91,7 @@ type Step struct {
 	Part      *Part           `json:"part,omitempty"` // only the first bytes of a step
 	Send      *Bytes          `json:"send,omitempty"` // raw bytes
 	Repeat    *Repeat         `json:"repeat,omitempty"`
+	Pieces    *Pieces         `json:"pieces,omitempty"`
 
 	SleepMS int    `json:"sleep_ms,omitempty"`
 	WaitFor string `json:"wait_for,omitempty"` // a request of this form has come
@@ -112,6 +113,16 @@ type Envelope struct {
 type Part struct {
 	Of Step `json:"of"`
 	N  int  `json:"n"`
+}
+
+// Pieces are output in several data events: cut at one place, or each of a size.
+type Pieces struct {
+	Of   string `json:"of"` // stdout, stderr or pty
+	Data Bytes  `json:"data"`
+	At   int    `json:"at,omitempty"`
+	Size int    `json:"size,omitempty"`
+	// Between is what comes between two pieces.
+	Between []Step `json:"between,omitempty"`
 }
 
 // Repeat is a step several times.
@@ -141,8 +152,9 @@ type Expect struct {
 	Events []any   `json:"events,omitempty"` // callbacks in order: [kind, value]
 	MaxMS  int     `json:"max_ms,omitempty"`
 	MinMS  int     `json:"min_ms,omitempty"`
-	Fails  bool    `json:"fails,omitempty"` // any error
-	Any    bool    `json:"any,omitempty"`   // success or failure
+	Joined any     `json:"joined,omitempty"` // the values of each kind of callback, put together
+	Fails  bool    `json:"fails,omitempty"`  // any error
+	Any    bool    `json:"any,omitempty"`    // success or failure
 	Texts  Pattern `json:"texts,omitempty"`
 }
 

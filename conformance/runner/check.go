@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"time"
@@ -41,11 +42,36 @@ func (o *outcome) check(call *Call) []string {
 	if call.Events != nil {
 		all = append(all, differ("events", call.Events, nonNil(o.events), false)...)
 	}
+	if call.Joined != nil {
+		all = append(all, match(call.Joined, o.joined(), false)...)
+	}
 	if call.MaxMS > 0 && o.took > slow(call.MaxMS) {
 		all = append(all, fmt.Sprintf("took %s, more than %d ms", o.took, call.MaxMS))
 	}
 	if o.took < time.Duration(call.MinMS)*time.Millisecond {
 		all = append(all, fmt.Sprintf("took %s, less than %d ms", o.took, call.MinMS))
+	}
+	return all
+}
+
+// joined puts the values of each kind together; bytes stay base64.
+func (o *outcome) joined() map[string]any {
+	texts := map[string]string{}
+	for _, e := range o.events {
+		kind, value := e.([]any)[0].(string), e.([]any)[1]
+		text, _ := value.(string)
+		if !strings.HasSuffix(kind, "_text") {
+			raw, _ := base64.StdEncoding.DecodeString(text)
+			text = string(raw)
+		}
+		texts[kind] += text
+	}
+	all := map[string]any{}
+	for kind, text := range texts {
+		if !strings.HasSuffix(kind, "_text") {
+			text = base64.StdEncoding.EncodeToString([]byte(text))
+		}
+		all[kind] = text
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
 )
 
@@ -31,6 +32,10 @@ func substitute(node any, vars Vars) any {
 				name = k
 			}
 			value := substitute(v, vars)
+			if fields, ok := value.(map[string]any); ok && k == "$merge" {
+				maps.Copy(out, substitute(fields, vars).(map[string]any))
+				continue
+			}
 			if m, ok := value.(map[string]any); ok && m["$unset"] == true {
 				continue
 			}

@@ -115,7 +115,7 @@ func combinations(raw map[string]any) []Vars {
 	for _, name := range slices.Sorted(maps.Keys(matrix)) {
 		var more []Vars
 		for _, vars := range all {
-			for _, value := range matrix[name].([]any) {
+			for _, value := range values(matrix[name]) {
 				more = append(more, vars.with(name, value))
 			}
 		}
@@ -124,12 +124,25 @@ func combinations(raw map[string]any) []Vars {
 	return all
 }
 
+// values are a list, or {"$range": [from, to]}, both included.
+func values(of any) []any {
+	if list, ok := of.([]any); ok {
+		return list
+	}
+	var all []any
+	ends := of.(map[string]any)["$range"].([]any)
+	for n := ends[0].(float64); n <= ends[1].(float64); n++ {
+		all = append(all, n)
+	}
+	return all
+}
+
 func (v Vars) with(name string, value any) Vars {
 	w := maps.Clone(v)
+	w[name] = value
 	if fields, ok := value.(map[string]any); ok {
 		maps.Copy(w, fields)
 	}
-	w[name] = value
 	return w
 }
 

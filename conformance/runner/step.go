@@ -42,10 +42,32 @@ func (a *answer) step(s *Step) bool {
 				return false
 			}
 		}
+	case s.Pieces != nil:
+		return a.steps(s.Pieces.steps())
 	default:
 		return a.sendStep(s)
 	}
 	return true
+}
+
+func (p *Pieces) steps() []Step {
+	var all []Step
+	for b := p.Data.b; len(b) > 0; {
+		n := len(b)
+		switch {
+		case p.Size > 0:
+			n = min(n, p.Size)
+		case len(all) == 0:
+			n = min(n, p.At)
+		}
+		if len(all) > 0 {
+			all = append(all, p.Between...)
+		}
+		piece := &Bytes{b[:n]}
+		all = append(all, map[string]Step{"stdout": {Stdout: piece}, "stderr": {Stderr: piece}, "pty": {PTY: piece}}[p.Of])
+		b = b[n:]
+	}
+	return all
 }
 
 func (a *answer) sendStep(s *Step) bool {

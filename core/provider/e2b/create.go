@@ -57,22 +57,11 @@ func (c *control) create(ctx context.Context, path string, body newSandbox, head
 	return quota(err)
 }
 
-// quota tells a plan's limit from a rate limit: create's 429 without
-// Retry-After is about how many sandboxes there may be.
+// quota says what a 429 of create may mean besides too many requests: there may
+// be too many sandboxes. The code stays that of every 429.
 func quota(err error) error {
-	e := fault.As(err)
-	if e == nil {
-		return err
-	}
-	switch {
-	case e.Status == 429 && e.RetryAfter == 0:
-		q := *e
-		q.Code = fault.CodeQuotaExceeded
-		return (&q).Suggest("kill sandboxes that are not needed, or raise the plan's limit")
-	case e.Status == 500 || e.Status == 504:
-		q := *e
-		q.Code = fault.CodeSandboxCreation
-		return &q
+	if e := fault.As(err); e != nil && e.Status == 429 && e.RetryAfter == 0 {
+		return e.Suggest("wait, kill sandboxes that are not needed, or raise the plan's limit")
 	}
 	return err
 }
