@@ -69,20 +69,22 @@ func (x *exchange) request(r *transport.Request) (*http.Request, error) {
 		return nil, err
 	}
 	x.peer = hostPort(u)
-	traced := httptrace.WithClientTrace(x.ctx, &httptrace.ClientTrace{
-		GotConn: func(info httptrace.GotConnInfo) {
-			x.link.Store(linkOf(info.Conn))
-		},
-	})
 	req := (&http.Request{
 		Method: r.Method, URL: u, Host: u.Host,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: make(http.Header, len(r.Header)+1),
-	}).WithContext(traced)
+	}).WithContext(x.traced(x.ctx))
 	setHeader(req, r.Header)
 	poolLocalhost(u)
 	x.upload = setBody(req, r.Body, x.ctx)
 	return req, nil
+}
+
+// traced notes in x that a connection was had.
+func (x *exchange) traced(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) { x.link.Store(linkOf(info.Conn)) },
+	})
 }
 
 func setHeader(req *http.Request, header transport.Header) {

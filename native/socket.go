@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 
@@ -41,11 +42,12 @@ func (h *Host) Dial(ctx context.Context, r *transport.SocketRequest) (transport.
 	dialled, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(h.ctx, func() { cancel(ErrClosed) })()
-	conn, resp, err := websocket.Dial(dialled, r.URL, &websocket.DialOptions{
+	x := &exchange{host: h, peer: peer}
+	conn, resp, err := websocket.Dial(x.traced(dialled), r.URL, &websocket.DialOptions{
 		HTTPClient: h.sockets, HTTPHeader: header, Host: header.Get("Host"), Subprotocols: r.Subprotocols,
 	})
 	if err != nil {
-		return nil, h.dialFailure(ctx, err, resp, peer)
+		return nil, x.dialFailure(ctx, err, resp)
 	}
 	conn.SetReadLimit(messageLimit(r.MaxMessage))
 	s := &socket{host: h, conn: conn, peer: peer}
@@ -60,17 +62,17 @@ func messageLimit(n int64) int64 {
 	return n
 }
 
-func (h *Host) dialFailure(ctx context.Context, err error, resp *http.Response, peer string) error {
-	if own := h.ended(ctx); own != nil {
+func (x *exchange) dialFailure(ctx context.Context, err error, resp *http.Response) error {
+	if own := x.host.ended(ctx); own != nil {
 		return own
 	}
 	if resp != nil {
 		return &transport.NetError{
-			Kind: transport.NetOther, Host: peer, Cause: err,
-			Message: "the peer did not open a WebSocket: " + http.StatusText(resp.StatusCode),
+			Kind: transport.NetOther, Host: x.peer, Cause: err,
+			Message: fmt.Sprintf("the peer answered %d instead of opening a WebSocket", resp.StatusCode),
 		}
 	}
-	return netError(err, peer, false)
+	return x.netError(err, x.link.Load() != nil)
 }
 
 // Send writes one message.

@@ -27,6 +27,7 @@ func socketTests() map[string]func(*suite) {
 		"a cut socket is an error":           socketCut,
 		"a peer that answers HTTP":           socketRefused,
 		"nobody listens":                     socketNobody,
+		"a peer that hangs up at once":       socketHungUp,
 		"ctx ends a wait for a message":      socketCtx,
 		"Close says so to the peer":          socketClose,
 		"a socket over TLS with own CA":      socketTLS,
@@ -186,6 +187,13 @@ func socketNobody(s *suite) {
 	e := s.netError(talk(&transport.SocketRequest{URL: "ws://" + s.closedPort() + "/?token=sEcReT"}, nothing))
 	require.Equal(s, transport.NetConnect, e.Kind)
 	require.NotContains(s, e.Cause.Error(), "sEcReT")
+}
+
+func socketHungUp(s *suite) {
+	p := s.peer(func(c *conn) { c.skip() })
+	e := s.netError(talk(&transport.SocketRequest{URL: p.url}, nothing))
+	require.Equal(s, transport.NetReset, e.Kind, e.Error())
+	require.False(s, e.NeverSent())
 }
 
 func socketCtx(s *suite) {
