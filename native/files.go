@@ -12,6 +12,12 @@ import (
 type Files struct {
 	*core.Files
 	commands *core.Commands
+	host     *Host
+}
+
+// each does n things, several at a time; the first error ends the rest.
+func (f *Files) each(ctx context.Context, n int, do func(context.Context, int) error) error {
+	return f.host.Par(ctx, atOnce, n, do)
 }
 
 // WriteFrom streams r into a file; memory stays bounded. size < 0 = unknown.
