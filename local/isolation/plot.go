@@ -48,6 +48,9 @@ type plotPool struct {
 // only one sandbox, at once.
 const poolDelay = 150 * time.Millisecond
 
+// refillDelay keeps the next plot from competing with the start that took one.
+const refillDelay = 50 * time.Millisecond
+
 func newPlotPool(e *Engine, size int) *plotPool {
 	ctx, stop := context.WithCancel(context.Background())
 	p := &plotPool{engine: e, ready: make(chan *plot, size), stop: stop}
@@ -63,7 +66,7 @@ func newPlotPool(e *Engine, size int) *plotPool {
 var errOrdinaryDisk = errors.New("only root can mount a file system for each sandbox")
 
 func (p *plotPool) fill(ctx context.Context) {
-	for wait := poolDelay; ; wait = 0 {
+	for wait := poolDelay; ; wait = refillDelay {
 		select {
 		case <-ctx.Done():
 			return

@@ -34,27 +34,38 @@ const (
 	settingAppArmor = "kernel.apparmor_restrict_unprivileged_userns"
 	settingClone    = "kernel.unprivileged_userns_clone"
 	settingMax      = "user.max_user_namespaces"
+	settingPolicy   = "seccomp or container policy"
 )
 
 // refusal explains why a namespace was refused, or gives err back.
-func refusal(err error, mode Mode) error {
-	if !errors.Is(err, syscall.EPERM) && !errors.Is(err, syscall.EACCES) &&
-		!errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EUSERS) && !errors.Is(err, syscall.EINVAL) {
+func refusal(err error, mode Mode) error { return explain(err, mode, sysctl) }
+
+// explain is refusal with the machine's settings as an argument.
+func explain(err error, mode Mode, setting func(name string) int) error {
+	if !refuses(err) {
 		return err
 	}
-	if sysctl(settingMax) == 0 || errors.Is(err, syscall.ENOSPC) {
+	switch {
+	case setting(settingMax) == 0 || errors.Is(err, syscall.ENOSPC):
 		return &RefusedError{settingMax, "run: sudo sysctl -w " + settingMax + "=15000", err}
-	}
-	if mode == Ordinary && sysctl(settingClone) == 0 {
+	case mode == Ordinary && setting(settingClone) == 0:
 		return &RefusedError{settingClone, "run: sudo sysctl -w " + settingClone + "=1", err}
+	case mode == Ordinary && setting(settingAppArmor) == 1:
+		return &RefusedError{settingAppArmor, "run: sandboxc doctor --fix (writes an AppArmor profile for the installed " +
+			"binary; `go run` has a random path and cannot be helped), or: sudo sysctl -w " + settingAppArmor + "=0", err}
 	}
-	if mode == Ordinary && sysctl(settingAppArmor) == 1 {
-		return &RefusedError{settingAppArmor, "run: sandboxc doctor --fix (writes an AppArmor profile for the installed binary; " +
-			"`go run` cannot be helped), or: sudo sysctl -w " + settingAppArmor + "=0", err}
-	}
-	return &RefusedError{"seccomp or container policy", "the process runs in a container or under a policy that forbids " +
+	return &RefusedError{settingPolicy, "the process runs in a container or under a policy that forbids " +
 		"new namespaces; run it outside, or allow them (for Docker: --privileged, or --security-opt seccomp=unconfined " +
 		"--security-opt apparmor=unconfined --security-opt systempaths=unconfined)", err}
+}
+
+func refuses(err error) bool {
+	for _, e := range []error{syscall.EPERM, syscall.EACCES, syscall.ENOSPC, syscall.EUSERS, syscall.EINVAL} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // sysctl reads an integer setting; -1 is absent.

@@ -196,8 +196,8 @@ func (e *BootError) Unwrap() error {
 func bootError(m boot.Message, mode Mode) error {
 	err := &BootError{Step: m.Step, Message: m.Error, Errno: syscall.Errno(m.Errno)}
 	// AppArmor lets the clone pass and refuses the first mount instead.
-	if mode == Ordinary && err.Step == "hostname" || err.Step == "mounts" {
-		if r := new(RefusedError); errors.As(refusal(err, mode), &r) && r.Setting != "seccomp or container policy" {
+	if err.Step == "hostname" || err.Step == "mounts" {
+		if r := new(RefusedError); errors.As(refusal(err, mode), &r) && r.Setting != settingPolicy {
 			return r
 		}
 	}
