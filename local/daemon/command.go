@@ -33,6 +33,7 @@ type command struct {
 	end          *processpb.ProcessEvent_EndEvent
 	finishedAt   time.Time
 
+	silence    time.Duration
 	lastOutput atomic.Int64
 	emitting   atomic.Int32
 	expired    atomic.Bool
@@ -90,7 +91,7 @@ func (c *command) markExited() {
 	c.lastOutput.Store(int64(time.Since(c.begun)))
 	close(c.exited)
 	for _, s := range c.sources {
-		_ = s.file.SetReadDeadline(time.Now().Add(outputSilence))
+		_ = s.file.SetReadDeadline(time.Now().Add(c.silence))
 	}
 }
 

@@ -56,10 +56,12 @@ type Daemon struct {
 	watchers *watcherSet
 	buffers  bufferPool
 	handler  http.Handler
-	closed   chan struct{}
-	mu       sync.Mutex
-	closing  bool
-	work     sync.WaitGroup
+	// silence is outputSilence, but in tests.
+	silence time.Duration
+	closed  chan struct{}
+	mu      sync.Mutex
+	closing bool
+	work    sync.WaitGroup
 }
 
 // New makes a daemon. It starts nothing and touches no file.
@@ -72,6 +74,7 @@ func New(o Options) *Daemon {
 		defaults: newDefaults(o),
 		commands: newTable(),
 		watchers: newWatcherSet(),
+		silence:  outputSilence,
 		closed:   make(chan struct{}),
 	}
 	if d.users == nil {

@@ -5,8 +5,10 @@ import (
 	"compress/gzip"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"mime/multipart"
 	"net/http"
+	"net/http/httptest"
 	"net/textproto"
 	"net/url"
 	"os"
@@ -14,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -310,3 +313,61 @@ func FuzzUpload(f *testing.F) {
 		}
 	})
 }
+
+func TestStalledUploadIsGivenUp(t *testing.T) {
+	r := newRig(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		body := &idleBody{body: q.Body, control: http.NewResponseController(w), idle: 50 * time.Millisecond}
+		defer body.rest()
+		u := &upload{d: r.d, r: q, user: User{Home: r.home}, owner: owner{-1, -1}, body: body, size: -1}
+		if fault := u.receive(); fault != nil {
+			refuse(w, fault.Code, fault.Message)
+		}
+	}))
+	defer server.Close()
+	content, feed := io.Pipe()
+	defer feed.Close()
+	go func() { _, _ = feed.Write([]byte("beginning")) }()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/files?path=stalled", content)
+	require.NoError(t, err)
+	request.Header.Set("Content-Type", "application/octet-stream")
+	response, err := server.Client().Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	require.Equal(t, http.StatusRequestTimeout, response.StatusCode)
+	require.NoFileExists(t, filepath.Join(r.home, "stalled"))
+}
+
+func BenchmarkUpload(b *testing.B) {
+	r := newRig(b)
+	const size = 256 << 20
+	b.SetBytes(size)
+	for b.Loop() {
+		body := io.LimitReader(zeros{}, size)
+		response, err := r.server.Client().Post(r.server.URL+"/files?path=big", "application/octet-stream", body)
+		require.NoError(b, err)
+		require.Equal(b, 200, response.StatusCode)
+		_ = response.Body.Close()
+	}
+}
+
+func BenchmarkDownload(b *testing.B) {
+	r := newRig(b)
+	const size = 256 << 20
+	require.NoError(b, os.WriteFile(filepath.Join(r.home, "big"), nil, 0o644))
+	require.NoError(b, os.Truncate(filepath.Join(r.home, "big"), size))
+	b.SetBytes(size)
+	for b.Loop() {
+		response, err := r.server.Client().Get(r.server.URL + "/files?path=big")
+		require.NoError(b, err)
+		n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, response.Body, make([]byte, 256<<10))
+		require.NoError(b, err)
+		require.EqualValues(b, size, n)
+		_ = response.Body.Close()
+	}
+}
+
+// zeros is an endless reader.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }

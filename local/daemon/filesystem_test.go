@@ -333,3 +333,15 @@ func TestPolledWatcherDrainsAndIsRemoved(t *testing.T) {
 	_, err = r.files.RemoveWatcher(t.Context(), connect.NewRequest(&filesystempb.RemoveWatcherRequest{WatcherId: id}))
 	require.Equal(t, "not_found", codeOf(err))
 }
+
+func TestAbandonedWatcherIsFreed(t *testing.T) {
+	r := newRig(t)
+	r.d.watchers.patience = 50 * time.Millisecond
+	before := openFiles(t)
+	made, err := r.files.CreateWatcher(t.Context(), connect.NewRequest(&filesystempb.CreateWatcherRequest{Path: r.home}))
+	require.NoError(t, err)
+	time.Sleep(200 * time.Millisecond)
+	_, err = r.files.GetWatcherEvents(t.Context(), connect.NewRequest(&filesystempb.GetWatcherEventsRequest{WatcherId: made.Msg.GetWatcherId()}))
+	require.Equal(t, "not_found", codeOf(err))
+	require.LessOrEqual(t, openFiles(t), before+2)
+}

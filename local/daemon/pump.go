@@ -18,7 +18,7 @@ const outputSilence = 100 * time.Millisecond
 func (c *command) pump(s *source) (held bool) {
 	for {
 		if c.hasExited() {
-			_ = s.file.SetReadDeadline(time.Now().Add(outputSilence))
+			_ = s.file.SetReadDeadline(time.Now().Add(c.silence))
 		}
 		piece := c.chunks.take()
 		n, err := s.file.Read(piece.data)
@@ -54,7 +54,7 @@ func (c *command) emit(piece *chunk) {
 // isSilent tells whether no output has come through any descriptor for a while.
 func (c *command) isSilent() bool {
 	quiet := time.Since(c.begun) - time.Duration(c.lastOutput.Load())
-	return c.emitting.Load() == 0 && quiet >= outputSilence
+	return c.emitting.Load() == 0 && quiet >= c.silence
 }
 
 // readNow reads what is there, without waiting and whatever the deadline.

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
 
 	"connectrpc.com/connect"
@@ -16,7 +17,7 @@ const maxMessage = 64 << 20
 
 // neverCompress keeps connect-go from compressing answers: over loopback that
 // costs more than it saves. Compressed requests are still understood.
-const neverCompress = 1 << 40
+const neverCompress = math.MaxInt
 
 func (d *Daemon) routes() http.Handler {
 	mux := http.NewServeMux()

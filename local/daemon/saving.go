@@ -111,7 +111,7 @@ func freeBytes(file *os.File) int64 {
 	if err := unix.Fstatfs(int(file.Fd()), &st); err != nil || st.Blocks == 0 {
 		return 1<<63 - 1
 	}
-	return int64(st.Bavail) * st.Bsize
+	return int64(st.Bavail) * int64(st.Bsize)
 }
 
 // fault answers for an error of the file system or of the request's body.
@@ -120,6 +120,8 @@ func (s *saving) fault(err error) *refusal {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return &refusal{http.StatusInsufficientStorage, "not enough disk space available"}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &refusal{http.StatusRequestTimeout, fmt.Sprintf("nothing came for %s", uploadIdle)}
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &syntax),
 		errors.Is(err, io.ErrUnexpectedEOF):
 		return badRequest(fmt.Errorf("error reading the body: %w", err))

@@ -37,6 +37,7 @@ func (d *Daemon) start(s *startSpec) (*command, *subscriber, error) {
 		return nil, nil, err
 	}
 	c := newCommand(s.config, s.tag, pipeChunk)
+	c.silence = d.silence
 	if s.size != nil {
 		c.chunks.size = ttyChunk
 	}

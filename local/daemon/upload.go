@@ -40,19 +40,21 @@ func (d *Daemon) serveUpload(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	u := &upload{d: d, r: r, user: user, owner: d.ownerFor(user), body: r.Body, size: -1, done: []written{}}
+	body := &idleBody{body: r.Body, control: http.NewResponseController(w), idle: uploadIdle}
+	defer body.rest()
+	u := &upload{d: d, r: r, user: user, owner: d.ownerFor(user), body: body, size: -1, done: []written{}}
 	if fault := u.receive(); fault != nil {
 		refuse(w, fault.Code, fault.Message)
 		return
 	}
-	body, err := json.Marshal(u.done)
+	answer, err := json.Marshal(u.done)
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, err.Error())
 		return
 	}
 	// envd leaves the type to Go's sniffing, and this is what that says of JSON.
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write(body)
+	_, _ = w.Write(answer)
 }
 
 func (u *upload) receive() *refusal {
@@ -109,7 +111,7 @@ func (u *upload) receiveParts(boundary string) *refusal {
 			return nil
 		}
 		if err != nil {
-			return badRequest(fmt.Errorf("error reading multipart body: %w", err))
+			return (&saving{}).fault(fmt.Errorf("error reading multipart body: %w", err))
 		}
 		if part.FormName() != "file" {
 			continue

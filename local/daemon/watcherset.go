@@ -27,9 +27,13 @@ type watcherSet struct {
 	mu     sync.Mutex
 	byID   map[string]*watcher
 	closed bool
+	// patience is abandonedWatcher, but in tests.
+	patience time.Duration
 }
 
-func newWatcherSet() *watcherSet { return &watcherSet{byID: make(map[string]*watcher)} }
+func newWatcherSet() *watcherSet {
+	return &watcherSet{byID: make(map[string]*watcher), patience: abandonedWatcher}
+}
 
 // watcher keeps the events of one watch until they are asked for.
 type watcher struct {
@@ -48,7 +52,7 @@ func (s *watcherSet) add(id string, w *watcher) bool {
 		return false
 	}
 	s.byID[id] = w
-	w.clock = time.AfterFunc(abandonedWatcher, func() { s.remove(id) })
+	w.clock = time.AfterFunc(s.patience, func() { s.remove(id) })
 	return true
 }
 
@@ -57,7 +61,7 @@ func (s *watcherSet) get(id string) *watcher {
 	defer s.mu.Unlock()
 	w := s.byID[id]
 	if w != nil {
-		w.clock.Reset(abandonedWatcher)
+		w.clock.Reset(s.patience)
 	}
 	return w
 }
