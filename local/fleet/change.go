@@ -9,6 +9,9 @@ import (
 // changeLimit bounds one pause or resume of a box.
 const changeLimit = 30 * time.Second
 
+// wakeLifetime is the least that traffic which wakes a sandbox gives it.
+const wakeLifetime = 5 * time.Minute
+
 // Pause freezes a running sandbox with its memory. Only one change happens at
 // a time: the error of a call in any other state is a *StateError.
 func (f *Fleet) Pause(ctx context.Context, s *Sandbox) error {
@@ -86,11 +89,13 @@ func (f *Fleet) Connect(ctx context.Context, s *Sandbox, d time.Duration, extend
 	}
 }
 
-// Wake is Connect for traffic: the life that was last asked for begins again.
+// Wake is Connect for traffic: a sandbox that slept gets the lifetime that it
+// was made with again, and at least five minutes, as E2B's service does.
 func (f *Fleet) Wake(ctx context.Context, s *Sandbox) error {
-	s.mu.Lock()
-	d := s.lifetime
-	s.mu.Unlock()
+	d := s.spec.Lifetime
+	if d > 0 {
+		d = max(d, wakeLifetime)
+	}
 	_, err := f.Connect(ctx, s, d, false)
 	return err
 }
@@ -111,6 +116,7 @@ func (f *Fleet) kill(s *Sandbox, fate string) error {
 	f.graves.bury(s.ID(), fate)
 	s.setState(Killing)
 	s.mu.Unlock()
+	f.log.Info("sandbox ended", "sandbox", s.ID(), "why", fate)
 	f.destroy(s)
 	return nil
 }

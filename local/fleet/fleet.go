@@ -139,9 +139,8 @@ func (f *Fleet) watch(s *Sandbox) {
 	case <-s.gone:
 		return
 	}
-	if f.kill(s, fateDied) == nil {
-		f.log.Warn("sandbox ended by itself", "sandbox", s.ID())
-	}
+	// Somebody else's kill makes it a NotFoundError, which is as well.
+	_ = f.kill(s, fateDied)
 }
 
 func (f *Fleet) sampleAll() {

@@ -246,7 +246,7 @@ func TestKillWinsOverAChange(t *testing.T) {
 	})
 }
 
-func TestWakeUsesTheLastLifetime(t *testing.T) {
+func TestWakeBeginsTheLifetimeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet()
 		defer f.Close()
@@ -259,6 +259,21 @@ func TestWakeUsesTheLastLifetime(t *testing.T) {
 		time.Sleep(time.Minute)
 		require.NoError(t, f.Wake(t.Context(), s))
 		require.Equal(t, end, s.EndAt(), "traffic to a running sandbox does not extend its life")
+	})
+}
+
+func TestWakeGivesFiveMinutesAtLeast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet()
+		defer f.Close()
+		short, _ := add(t, f, Spec{ID: "i1", Lifetime: time.Second, Pauses: true, Resumes: true})
+		endless, _ := add(t, f, Spec{ID: "i2", Pauses: true, Resumes: true})
+		for _, s := range []*Sandbox{short, endless} {
+			require.NoError(t, f.Pause(t.Context(), s))
+			require.NoError(t, f.Wake(t.Context(), s))
+		}
+		require.Equal(t, time.Now().Add(5*time.Minute), short.EndAt())
+		require.True(t, endless.EndAt().IsZero())
 	})
 }
 

@@ -46,7 +46,7 @@ func ending(d time.Duration) time.Time {
 
 // arm starts the clock of the lifetime anew. s.mu is held.
 func (s *Sandbox) arm(d time.Duration) {
-	s.lifetime, s.endAt = d, ending(d)
+	s.endAt = ending(d)
 	s.disarm()
 	if d > 0 {
 		s.timer.Reset(d)

@@ -39,8 +39,6 @@ type Sandbox struct {
 	state   State
 	endAt   time.Time // zero = no end
 	timer   *time.Timer
-	// lifetime is what was last asked for; an auto-resume uses it again.
-	lifetime time.Duration
 }
 
 // ID returns the sandbox's name.
