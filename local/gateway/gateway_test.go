@@ -511,6 +511,42 @@ func TestLargeBodiesPassWhole(t *testing.T) {
 	}
 }
 
+// A body that was not read to its end makes net/http close the connection; a
+// client that is not told sends its next request into it.
+func TestAnAnswerBeforeTheEndOfTheBodyClosesItsConnection(t *testing.T) {
+	front := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/all" {
+			_, _ = io.Copy(io.Discard, r.Body)
+		}
+		w.WriteHeader(http.StatusTeapot)
+	}), &fakeTarget{id: "i1"})
+	size := 8 << 20
+	for _, test := range []struct {
+		name, path, port string
+		status           int
+		closes           bool
+	}{
+		{"read to its end", "/all", "3000", http.StatusTeapot, false},
+		{"answered at once", "/none", "3000", http.StatusTeapot, true},
+		{"sent to a closed port", "/", "4000", http.StatusBadGateway, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", front.Listener.Addr().String())
+			require.NoError(t, err)
+			defer conn.Close()
+			go func() {
+				_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\n%s: i1\r\n%s: %s\r\nContent-Length: %d\r\n\r\n",
+					test.path, headerID, headerPort, test.port, size)
+				_, _ = conn.Write(make([]byte, size))
+			}()
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			require.NoError(t, err)
+			require.Equal(t, test.status, resp.StatusCode)
+			require.Equal(t, test.closes, resp.Close)
+		})
+	}
+}
+
 func FuzzRoute(f *testing.F) {
 	f.Add("3000-iabc.localhost:1", "", "")
 	f.Add("localhost", "iabc", "3000")

@@ -14,14 +14,19 @@ func (g *Gateway) proxy(w http.ResponseWriter, r *http.Request, to route, target
 	// Where the connection cannot do it, request and answer take turns.
 	_ = http.NewResponseController(w).EnableFullDuplex()
 	buffer := &choice{small: g.small, large: g.large}
+	in := watchIntake(r)
 	carrier := httputil.ReverseProxy{
-		Rewrite:        func(p *httputil.ProxyRequest) { rewrite(p, to, target) },
-		Transport:      target.Transport(),
-		FlushInterval:  -1,
-		BufferPool:     buffer,
-		ErrorLog:       g.log,
-		ModifyResponse: buffer.choose,
+		Rewrite:       func(p *httputil.ProxyRequest) { rewrite(p, to, target) },
+		Transport:     target.Transport(),
+		FlushInterval: -1,
+		BufferPool:    buffer,
+		ErrorLog:      g.log,
+		ModifyResponse: func(resp *http.Response) error {
+			in.announce(resp.Header)
+			return buffer.choose(resp)
+		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			in.announce(w.Header())
 			failure(err, to, target).write(w, r)
 		},
 	}
