@@ -17,6 +17,7 @@ type Area struct {
 	Denied  fault.Code // permission_denied
 	Route   fault.Code // the route itself is unknown (plain 404)
 	Other   fault.Code
+	Login   string // what to do when the credential is refused
 }
 
 // Classify turns what a call returned into the one error type. The cause is
@@ -86,7 +87,7 @@ func (a Area) answer(e *Error) *fault.Error {
 	case fault.CodePathKind:
 		f.Kind = fault.KindExists
 	case fault.CodeInvalidAPIKey:
-		f.Suggestion = "check the API key, and that it belongs to this provider"
+		f.Suggestion = a.Login
 	}
 	return f
 }

@@ -46,19 +46,21 @@ var _ plane.Data = (*Client)(nil)
 // New makes a client; it does nothing yet.
 func New(cfg Config) *Client { return &Client{cfg} }
 
+const login = "the sandbox refused its access token: connect to it again for a valid handle"
+
 // Areas of Classify: what a refusal means in each part of envd.
 var (
 	processArea = connect.Area{
 		Missing: fault.CodeExecution, Exists: fault.CodeExecution, Denied: fault.CodeForbidden,
-		Route: fault.CodeCapability, Other: fault.CodeExecution,
+		Route: fault.CodeCapability, Other: fault.CodeExecution, Login: login,
 	}
 	fileArea = connect.Area{
 		Missing: fault.CodeFileNotFound, Exists: fault.CodePathKind, Denied: fault.CodeFilePermission,
-		Route: fault.CodeCapability, Other: fault.CodeFileOperation,
+		Route: fault.CodeCapability, Other: fault.CodeFileOperation, Login: login,
 	}
 	transferArea = connect.Area{
 		Missing: fault.CodeFileNotFound, Exists: fault.CodePathKind, Denied: fault.CodeFilePermission,
-		Route: fault.CodeFileNotFound, Other: fault.CodeFileOperation,
+		Route: fault.CodeFileNotFound, Other: fault.CodeFileOperation, Login: login,
 	}
 )
 
@@ -138,7 +140,11 @@ func (c *Client) explain(ctx context.Context, err error) error {
 		return err
 	}
 	gateway := e.Status == 502
-	if gateway && e.SandboxID != "" {
+	var answer *connect.Error
+	switch {
+	case gateway && errors.As(err, &answer) && answer.Port != 0:
+		return err // it runs, but nothing listens on the port (yet)
+	case gateway && e.SandboxID != "":
 		return c.gone(e)
 	}
 	if !gateway && e.Code != fault.CodeNetwork && e.Code != fault.CodeConnectionLost {

@@ -13,7 +13,7 @@ import (
 
 var createArea = connect.Area{
 	Missing: fault.CodeTemplateNotFound, Exists: fault.CodeSandboxCreation, Denied: fault.CodeForbidden,
-	Route: fault.CodeTemplateNotFound, Other: fault.CodeSandboxCreation,
+	Route: fault.CodeTemplateNotFound, Other: fault.CodeSandboxCreation, Login: login,
 }
 
 // defaultLife is what the newer API gives when no timeout is sent.

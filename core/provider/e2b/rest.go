@@ -25,10 +25,12 @@ type call struct {
 	area         connect.Area
 }
 
+const login = "check the API key, and that it belongs to this provider"
+
 // area of calls about one sandbox; create has its own.
 var sandboxArea = connect.Area{
 	Missing: fault.CodeSandboxNotFound, Exists: fault.CodeSandboxCreation, Denied: fault.CodeForbidden,
-	Route: fault.CodeSandboxNotFound, Other: fault.CodeSandboxCreation,
+	Route: fault.CodeSandboxNotFound, Other: fault.CodeSandboxCreation, Login: login,
 }
 
 // rest makes the call and gives the response head.
