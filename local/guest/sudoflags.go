@@ -162,7 +162,7 @@ func (o *sudoOptions) account() (daemon.User, error) {
 // passed are the variables that survive without -E: what a terminal and the
 // network need.
 var passed = [...]string{
-	"TERM", "COLORTERM", "LANG", "LANGUAGE", "TZ", "DEBIAN_FRONTEND", "E2B_SANDBOX", "E2B_SANDBOX_ID", "E2B_TEMPLATE_ID",
+	"PIP_INDEX_URL", "PIP_RETRIES", "TERM", "COLORTERM", "LANG", "LANGUAGE", "TZ", "DEBIAN_FRONTEND", "E2B_SANDBOX", "E2B_SANDBOX_ID", "E2B_TEMPLATE_ID",
 	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
 }
 

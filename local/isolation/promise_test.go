@@ -212,7 +212,7 @@ func TestPromiseNeighboursAreInvisible(t *testing.T) {
 	one := start(t, e, isolation.Spec{ID: "one"})
 	two := start(t, e, isolation.Spec{ID: "two"})
 	run(t, one, "user", "echo secret > /tmp/x; echo secret > /dev/shm/x; (sleep 1234 >/dev/null 2>&1 &)")
-	r := run(t, two, "root", "cat /tmp/x /dev/shm/x 2>/dev/null; ps ax | grep '[s]leep 1234'; ipcs -m | grep 0x")
+	r := run(t, two, "root", "cat /tmp/x /dev/shm/x 2>/dev/null; pgrep -fx 'sleep 1234'; ipcs -m | grep 0x")
 	require.Empty(t, r.Out)
 	if e.Mode() == isolation.Root {
 		require.NotEqual(t, run(t, one, "root", "cat /proc/self/uid_map").Out, run(t, two, "root", "cat /proc/self/uid_map").Out)
