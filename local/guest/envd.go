@@ -17,6 +17,7 @@ func envd(in Inside) (http.Handler, error) {
 		Envs:       in.Env,
 		Users:      in.Users,
 		Launcher:   in.Launcher,
+		Usage:      (&meter{cfg: in.Config}).usage,
 	})
 	return d.Handler(), nil
 }

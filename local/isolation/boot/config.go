@@ -80,6 +80,9 @@ type Config struct {
 	CA string `json:"ca,omitempty"`
 	// Filter is the seccomp program, 8 bytes an instruction.
 	Filter []byte `json:"filter"`
+	// CPUs and MemoryBytes are the limits, to report.
+	CPUs        float64 `json:"cpus"`
+	MemoryBytes int64   `json:"memory_bytes"`
 	// SharedBytes bounds /dev/shm.
 	SharedBytes int64 `json:"shared_bytes"`
 	// Rlimits are set on process 1 before it starts anything.
