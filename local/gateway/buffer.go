@@ -7,7 +7,7 @@ import (
 
 const (
 	// smallBuffer serves streams, of which many may be open and silent.
-	smallBuffer = 32 << 10
+	smallBuffer = 64 << 10
 	// largeBuffer serves long bodies.
 	largeBuffer = 256 << 10
 	// longBody is the length from which a body is long.

@@ -72,6 +72,7 @@ func NewTransport(dial Dialer) *http.Transport {
 		DisableCompression:  true,
 		MaxIdleConnsPerHost: 32,
 		IdleConnTimeout:     time.Minute,
-		ReadBufferSize:      32 << 10,
+		// Several chunks of a fast stream in one read, and so in one write.
+		ReadBufferSize: smallBuffer,
 	}
 }
