@@ -22,6 +22,9 @@ type Options struct {
 	AllowOrigins []string
 	// APIKey opens the control plane. It must not be empty.
 	APIKey string
+	// DiskPool is how many disks are kept ready for sandboxes to come: 0 is the
+	// default, less than 0 none, which suits a server that lives for one sandbox.
+	DiskPool int
 	// Log gets what happens; it never gets a secret. nil is silent.
 	Log *slog.Logger
 	// Version is shown in the header Server of the control plane's answers.

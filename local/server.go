@@ -61,7 +61,7 @@ func New(ctx context.Context, opt Options) (*Server, error) {
 		return nil, err
 	}
 	eng, err := isolation.Open(ctx, isolation.Config{
-		StateDir: filepath.Join(opt.StateDir, "boxes"), Binary: opt.Binary, Log: opt.Log,
+		StateDir: filepath.Join(opt.StateDir, "boxes"), Binary: opt.Binary, Pool: opt.DiskPool, Log: opt.Log,
 	})
 	if err != nil {
 		return nil, err
