@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -23,7 +24,27 @@ type forwarder struct {
 
 	server *bufio.Reader
 	out    splice.Conn
-	host   string // whom out is connected to; "" is the address dialled
+	host   string   // whom out is connected to; "" is the address dialled
+	proxy  *url.URL // out leads to this proxy of the host's, which takes whole URLs
+}
+
+// rewrites tells whether plain HTTP has to be looked at though its address is
+// allowed: to set headers, or because the host's proxy takes whole URLs.
+func (p *Policy) rewrites(s *ruleset, plan plan, port uint16) bool {
+	return port == 80 && (len(s.rules.Transform) > 0 || p.whole(s, plan) != nil)
+}
+
+// whole gives the host's proxy when it is to get whole URLs for a plan.
+func (p *Policy) whole(s *ruleset, plan plan) *url.URL {
+	switch {
+	case s.rules.EgressProxy != nil || plan.direct:
+		return nil
+	case plan.name != "":
+		return p.host.proxy.wholeURL(plan.name)
+	case len(plan.addrs) > 0:
+		return p.host.proxy.wholeURL(plan.addrs[0].String())
+	}
+	return nil
 }
 
 func newForwarder(l *link, t target, p plan, first opening) *forwarder {
@@ -70,7 +91,7 @@ func (f *forwarder) pass(req *http.Request) bool {
 	f.prepare(req, host)
 	_ = f.out.SetReadDeadline(time.Now().Add(splice.Idle))
 	sent := make(chan error, 1)
-	go func() { sent <- req.Write(f.out) }()
+	go func() { sent <- f.send(req) }()
 	goOn := f.answer(req) && !closing
 	select {
 	case err := <-sent:
@@ -90,10 +111,11 @@ func (f *forwarder) connect(req *http.Request, host string) error {
 		return errRefused
 	}
 	p, s := f.plan, f.link.policy.ruleset()
-	byName := p.verdict == needName || len(s.headers(host)) > 0
 	key := ""
-	if byName {
-		// Headers may be secret, so they go only to an address of that name.
+	whole := f.target.port == 80 && f.link.policy.whole(s, p) != nil
+	if whole || p.verdict == needName || len(s.headers(host)) > 0 {
+		// Headers may be secret, so they go only to an address of that name; and a
+		// proxy goes by the name alone.
 		if key = host; key == "" {
 			return errRefused
 		}
@@ -105,11 +127,22 @@ func (f *forwarder) connect(req *http.Request, host string) error {
 	if f.out != nil && f.host == key {
 		return nil
 	}
-	out, err := f.link.dial(p, f.target.port, key)
+	return f.dial(s, p, key)
+}
+
+func (f *forwarder) dial(s *ruleset, p plan, key string) (err error) {
+	if f.target.port == 80 {
+		f.proxy = f.link.policy.whole(s, p)
+	}
+	if f.proxy != nil {
+		f.out, err = f.link.dialProxy(f.proxy, key, f.target.port)
+	} else {
+		f.out, err = f.link.dial(p, f.target.port, key)
+	}
 	if err != nil {
 		return err
 	}
-	f.out, f.server, f.host = out, bufio.NewReader(out), key
+	f.server, f.host = bufio.NewReader(f.out), key
 	return nil
 }
 
@@ -127,6 +160,24 @@ func (f *forwarder) prepare(req *http.Request, host string) {
 			delete(req.Header, name)
 		}
 	}
+	if f.proxy == nil {
+		return
+	}
+	// The proxy goes by this host: it must be the one that was checked, without a port.
+	req.URL.Scheme, req.Host = "http", host
+	if strings.Contains(host, ":") {
+		req.Host = "[" + host + "]"
+	}
+	if secret := authorization(f.proxy); secret != "" {
+		req.Header.Set("Proxy-Authorization", secret)
+	}
+}
+
+func (f *forwarder) send(req *http.Request) error {
+	if f.proxy != nil {
+		return req.WriteProxy(f.out)
+	}
+	return req.Write(f.out)
 }
 
 // answer passes the server's answer, with what comes before the final one.

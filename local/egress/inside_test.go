@@ -13,8 +13,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -47,6 +49,10 @@ func playInside(socket, script string) int {
 		fmt.Println("resolv.conf:", err)
 		return 99
 	}
+	if err := dropPrivileges(); err != nil {
+		fmt.Println("drop privileges:", err)
+		return 99
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); relay.Serve(ctx, socket) }()
@@ -61,6 +67,25 @@ func playInside(socket, script string) int {
 		return exit.ExitCode()
 	}
 	return 0
+}
+
+// dropPrivileges does what pid 1 does before it serves: no capability is left, and
+// none comes back. A binary with cgo (and so one with the race detector) cannot.
+func dropPrivileges() error {
+	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0)
+	if errno == unix.ENOTSUP {
+		return nil
+	}
+	if errno != 0 {
+		return errno
+	}
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	_, _, errno = syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&none[0])), 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
 }
 
 func setup() (*inside.Relay, string, error) {
@@ -176,7 +201,7 @@ func (w *world) start(script string) *running {
 	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
 	words := append(append([]string{}, w.wrap...), "unshare", "--user", "--map-root-user", "--net", "--mount", w.binary(), script)
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), insideMark + "=" + filepath.Join(w.dir, "s"), "EGRESS_TEST_MODE=" + w.mode}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), insideMark + "=" + filepath.Join(w.dir, "s"), "EGRESS_TEST_MODE=" + w.mode, "GORACE=atexit_sleep_ms=0"}
 	r := &running{cmd: cmd, out: &bytes.Buffer{}, kept: cancel}
 	cmd.Stdout, cmd.Stderr = r.out, r.out
 	require.NoError(w.t, cmd.Start())

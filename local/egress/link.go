@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"sync"
 	"time"
@@ -74,7 +75,7 @@ func (l *link) connect(t target) {
 	switch {
 	case err != nil:
 		l.fail(t, err)
-	case p.verdict == needName, p.verdict == allow && t.port == 80 && len(s.rules.Transform) > 0:
+	case p.verdict == needName, p.verdict == allow && l.policy.rewrites(s, p, t.port):
 		l.peek(t, p)
 	case p.verdict == allow:
 		l.straight(t, p)
@@ -156,6 +157,24 @@ func (l *link) dial(p plan, port uint16, name string) (splice.Conn, error) {
 		return nil, err
 	}
 	if !l.keep(out, endpoint{addr: addr, name: name, port: port}) {
+		return nil, errRefused
+	}
+	return out, nil
+}
+
+// dialProxy connects to the host's HTTP proxy for requests with whole URLs.
+func (l *link) dialProxy(proxy *url.URL, host string, port uint16) (splice.Conn, error) {
+	ctx, cancel := context.WithTimeout(l.policy.ctx, dialClock)
+	defer cancel()
+	out, err := reach(ctx, proxy)
+	if err != nil {
+		return nil, err
+	}
+	to := endpoint{name: host, port: port}
+	if a, err := netip.ParseAddr(host); err == nil {
+		to.addr = a
+	}
+	if !l.keep(out, to) {
 		return nil, errRefused
 	}
 	return out, nil

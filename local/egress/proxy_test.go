@@ -69,7 +69,11 @@ func TestConnectionsGoThroughTheHostsProxy(t *testing.T) {
 		if err != nil {
 			return
 		}
-		asked <- req.Method + " " + req.Host + " " + req.Header.Get("Proxy-Authorization")
+		asked <- req.Method + " " + req.RequestURI + " " + req.Header.Get("Proxy-Authorization")
+		if req.Method != http.MethodConnect {
+			_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nproxied " + req.Host))
+			return
+		}
 		to := plain.Listener.Addr().String()
 		if strings.HasSuffix(req.Host, ":443") {
 			to = secure.Listener.Addr().String()
@@ -87,16 +91,18 @@ func TestConnectionsGoThroughTheHostsProxy(t *testing.T) {
 	w.name("near.test", "9.9.9.9")
 	w.route("9.9.9.9:80", plain.Listener.Addr())
 	w.open(Rules{})
-	out := w.run(curl + "https://far.test/; " + curl + "http://far.test/; " + curl + "http://near.test/; " + curl + "https://8.8.8.8/")
-	require.Equal(t, "hello far.test [200 ]hello far.test [200 ]hello near.test [200 ]hello 8.8.8.8 [200 ]", out)
+	out := w.run(curl + "https://far.test/; " + curl + "http://far.test/x; " + curl + "http://near.test/; " +
+		curl + "https://8.8.8.8/; " + curl + "-H 'Host: far.test:8080' http://8.8.8.8/")
+	require.Equal(t, "hello far.test [200 ]proxied far.test[200 ]hello near.test [200 ]hello 8.8.8.8 [200 ]proxied far.test[200 ]", out)
 	secret := base64.StdEncoding.EncodeToString([]byte("me:hunter2"))
 	var all []string
 	for len(asked) > 0 {
 		all = append(all, <-asked)
 	}
-	require.Equal(t, []string{"CONNECT far.test:443 Basic " + secret, "CONNECT far.test:80 ", "CONNECT 8.8.8.8:443 Basic " + secret}, all)
+	require.Equal(t, []string{"CONNECT far.test:443 Basic " + secret, "GET http://far.test/x ", "CONNECT 8.8.8.8:443 Basic " + secret, "GET http://far.test/ "}, all)
 
-	refused := w.run("for u in http://localhost/ http://x.localhost/ http://metadata.google.internal/ http://10.0.0.8/ http://169.254.169.254/; do curl -sS --max-time 5 $u && echo REACHED; done; true")
+	refused := w.run("for u in http://localhost/ http://x.localhost/ http://metadata.google.internal/ http://10.0.0.8/ http://169.254.169.254/; do curl -sSf --max-time 5 $u && echo REACHED; done; " +
+		"for h in localhost 169.254.169.254 10.0.0.8 127.1 metadata.google.internal; do curl -sSf --max-time 5 -H \"Host: $h\" http://far.test/ && echo REACHED; done; true")
 	require.NotContains(t, refused, "REACHED")
 	require.NoError(t, w.policy.Update(Rules{AllowOut: []string{"far.test"}, DenyOut: []string{"0.0.0.0/0"}}))
 	out = w.run("curl -sk https://far.test/; curl -sk https://other.test/; curl -skf --connect-to other.test:443:far.test:443 https://other.test/; true")

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -210,7 +209,7 @@ func TestUpdateCutsWhatTheNewRulesRefuse(t *testing.T) {
 		begun <- struct{}{}
 		select {
 		case <-r.Context().Done():
-		case <-time.After(3 * time.Second):
+		case <-time.After(time.Second):
 			_, _ = rw.Write([]byte("finished\n"))
 		}
 	}))
@@ -218,14 +217,14 @@ func TestUpdateCutsWhatTheNewRulesRefuse(t *testing.T) {
 	w.route("9.9.9.9:80", slow.Listener.Addr())
 	w.route("8.8.8.8:80", slow.Listener.Addr())
 	w.open(Rules{})
-	r := w.start("curl -sSN --max-time 10 http://9.9.9.9/ & curl -sSN --max-time 10 http://8.8.8.8/; wait; curl -sS --max-time 5 http://9.9.9.9/; true")
-	<-begun
-	<-begun
+	r := w.start("(curl -sN --max-time 10 http://9.9.9.9/ || echo CUT) & curl -sN --max-time 10 http://8.8.8.8/; wait; curl -s --max-time 5 http://9.9.9.9/ || echo CUT")
+	arrives(t, begun)
+	arrives(t, begun)
 	require.NoError(t, w.policy.Update(Rules{DenyOut: []string{"9.9.9.0/24"}}))
 	out, err := r.wait()
 	require.NoError(t, err)
 	require.Equal(t, 1, strings.Count(out, "finished"), out)
-	require.Len(t, regexp.MustCompile(refusedByCurl).FindAllString(out, -1), 2, "the old connection and the new one: "+out)
+	require.Equal(t, 2, strings.Count(out, "CUT"), "the old connection and the new one: "+out)
 	bad := w.policy.Update(Rules{AllowOut: []string{"a.test"}})
 	require.ErrorContains(t, bad, domainsNeedBlockAll)
 	require.Equal(t, []string{"9.9.9.0/24"}, w.policy.Rules().DenyOut, "invalid rules change nothing")
@@ -278,7 +277,7 @@ func TestNothingIsLeftAfterClose(t *testing.T) {
 	w.open(Rules{})
 	r := w.start("for i in $(seq 20); do (curl -s --max-time 20 http://9.9.9.9/ || echo F) & done; wait")
 	for range 20 {
-		<-begun
+		arrives(t, begun)
 	}
 	require.NoError(t, w.policy.Close())
 	out, err := r.wait()
@@ -296,4 +295,13 @@ func openFiles(t *testing.T) int {
 	all, err := os.ReadDir("/proc/self/fd")
 	require.NoError(t, err)
 	return len(all)
+}
+
+func arrives(t *testing.T, c <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the request did not arrive")
+	}
 }

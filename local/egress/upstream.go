@@ -72,6 +72,25 @@ func (u *upstream) takes(host string) bool {
 	return u.proxyFor(net.JoinHostPort(host, "443")) != nil || u.proxyFor(net.JoinHostPort(host, "80")) != nil
 }
 
+// wholeURL gives the HTTP proxy that takes plain requests to a host with their whole
+// URL: many proxies refuse CONNECT to port 80. nil when there is none.
+func (u *upstream) wholeURL(host string) *url.URL {
+	proxy := u.proxyFor(net.JoinHostPort(host, "80"))
+	if proxy == nil || (proxy.Scheme != "http" && proxy.Scheme != "https") {
+		return nil
+	}
+	return proxy
+}
+
+// authorization is the value of Proxy-Authorization, "" for none.
+func authorization(proxy *url.URL) string {
+	if proxy.User == nil {
+		return ""
+	}
+	password, _ := proxy.User.Password()
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(proxy.User.Username()+":"+password))
+}
+
 // dial asks the proxy for a tunnel with CONNECT.
 func (u *upstream) dial(ctx context.Context, hostport string) (splice.Conn, error) {
 	proxy := u.proxyFor(hostport)
@@ -135,10 +154,8 @@ func tunnel(c net.Conn, proxy *url.URL, hostport string) error {
 		return socksHandshake(c, &Proxy{Username: proxy.User.Username(), Password: password}, hostport)
 	}
 	request := "CONNECT " + hostport + " HTTP/1.1\r\nHost: " + hostport + "\r\n"
-	if proxy.User != nil {
-		password, _ := proxy.User.Password()
-		secret := base64.StdEncoding.EncodeToString([]byte(proxy.User.Username() + ":" + password))
-		request += "Proxy-Authorization: Basic " + secret + "\r\n"
+	if secret := authorization(proxy); secret != "" {
+		request += "Proxy-Authorization: " + secret + "\r\n"
 	}
 	if _, err := c.Write([]byte(request + "\r\n")); err != nil {
 		return err
