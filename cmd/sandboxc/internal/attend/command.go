@@ -4,9 +4,7 @@ package attend
 
 import (
 	"context"
-	"errors"
 	"io"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -25,13 +23,6 @@ type Command struct {
 	Signals *Signals
 }
 
-// InterruptedError says that a signal to this program ended the attending, and
-// with it the command.
-type InterruptedError struct{ Signal os.Signal }
-
-// Error names the signal.
-func (e *InterruptedError) Error() string { return "ended by a signal: " + e.Signal.String() }
-
 // Run runs the command to its end. The first signal goes to it as SIGTERM, the
 // second kills it: *InterruptedError. Errors otherwise as native's Pipe.
 func (c *Command) Run(ctx context.Context) (*core.CommandResult, error) {
@@ -44,16 +35,7 @@ func (c *Command) Run(ctx context.Context) (*core.CommandResult, error) {
 	defer close(done)
 	go c.forward(ctx, cancel, &pid, done)
 	result, err := c.Sandbox.Commands.Pipe(ctx, c.Argv, native.Stdio{Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr}, o)
-	return result, interrupted(ctx, err)
-}
-
-// interrupted prefers the signal over what it led to.
-func interrupted(ctx context.Context, err error) error {
-	var by *InterruptedError
-	if err != nil && errors.As(context.Cause(ctx), &by) {
-		return by
-	}
-	return err
+	return result, Interrupted(ctx, err)
 }
 
 func (c *Command) forward(ctx context.Context, cancel context.CancelCauseFunc, pid *atomic.Uint32, done <-chan struct{}) {
@@ -61,7 +43,7 @@ func (c *Command) forward(ctx context.Context, cancel context.CancelCauseFunc, p
 		select {
 		case <-done:
 			return
-		case s := <-c.Signals.C:
+		case s := <-c.Signals.c:
 			if told || pid.Load() == 0 {
 				cancel(&InterruptedError{s})
 				return

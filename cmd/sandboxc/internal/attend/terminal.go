@@ -47,13 +47,13 @@ func (t *Terminal) Run(ctx context.Context) (*core.CommandResult, error) {
 	defer restore()
 	remote, err := t.Sandbox.Pty.Create(ctx, core.PtyOptions{Size: sizeOf(t.Stdout, t.Stdin), Argv: t.Argv, RunOptions: o})
 	if err != nil {
-		return nil, interrupted(ctx, err)
+		return nil, Interrupted(ctx, err)
 	}
 	result, err := t.attend(ctx, cancel, remote)
 	if failed := broken.Load(); failed != nil {
 		return result, *failed
 	}
-	return result, interrupted(ctx, err)
+	return result, Interrupted(ctx, err)
 }
 
 func (t *Terminal) attend(ctx context.Context, cancel context.CancelCauseFunc, remote *native.Terminal) (*core.CommandResult, error) {
@@ -69,7 +69,7 @@ func (t *Terminal) attend(ctx context.Context, cancel context.CancelCauseFunc, r
 			return remote.Wait(ctx)
 		case <-resized:
 			go func() { _ = remote.Resize(ctx, sizeOf(t.Stdout, t.Stdin)) }()
-		case s := <-t.Signals.C:
+		case s := <-t.Signals.c:
 			if s == os.Interrupt && !told {
 				told = true
 				go func() { _ = remote.SendInput(ctx, []byte{interruptKey}) }()

@@ -6,28 +6,33 @@ import (
 	"os"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/cmd/sandboxc/internal/output"
 	"github.com/agent-sandbox/agent-sandbox/core"
-	"github.com/agent-sandbox/agent-sandbox/native"
 )
+
+// adviceClock bounds the search for advice.
+const adviceClock = 2 * time.Second
 
 // advise finds an argument that names a file of this machine which is not inside:
 // the commonest reason why a first command fails.
-func advise(ctx context.Context, sbx *native.Sandbox, argv []string, o core.RunOptions) string {
-	for _, arg := range argv {
+func (j *job) advise(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, adviceClock)
+	defer cancel()
+	for _, arg := range j.argv {
 		if !namesFile(arg) {
 			continue
 		}
 		inside := arg
-		if !path.IsAbs(arg) && o.Cwd != "" {
-			inside = path.Join(o.Cwd, arg)
+		if !path.IsAbs(arg) && j.options.Cwd != "" {
+			inside = path.Join(j.options.Cwd, arg)
 		}
-		exists, err := sbx.Files.Exists(ctx, inside, core.FileOptions{User: o.User})
-		if err != nil || exists {
-			continue
+		exists, err := j.sandbox.Files.Exists(ctx, inside, core.FileOptions{User: j.options.User})
+		if err == nil && !exists {
+			name := output.Clean(arg)
+			return fmt.Sprintf("%s is on this machine but not inside the sandbox: %s", name, j.how(name))
 		}
-		return fmt.Sprintf("%s is on this machine but not inside the sandbox: pass --copy %s, or --mount", output.Clean(arg), output.Clean(arg))
 	}
 	return ""
 }

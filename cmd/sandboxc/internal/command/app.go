@@ -37,21 +37,21 @@ type App struct {
 // client makes a client. find is how the local server is had; nil = the one of
 // this machine, started when needed. notice tells where the provider is named
 // when nobody chose it.
-func (a *App) client(find func(context.Context) (*native.ServerInfo, error), notice io.Writer) (*native.Client, error) {
+func (a *App) client(ctx context.Context, find func(context.Context) (*native.ServerInfo, error), notice io.Writer) (*native.Client, error) {
 	if find == nil {
 		find = func(ctx context.Context) (*native.ServerInfo, error) { return hosting.Find(ctx, os.Getenv) }
 	}
 	if notice == nil || a.Quiet {
 		notice = io.Discard
 	}
-	return native.NewClient(a.ctx, native.Options{
+	return native.NewClient(ctx, native.Options{
 		Arguments: setting.Arguments{Provider: a.flags.Provider, Profile: a.flags.Profile}, Find: find, Notice: notice,
 	})
 }
 
 // with runs do with a client that is closed afterwards.
 func (a *App) with(do func(*native.Client) error) error {
-	client, err := a.client(nil, nil)
+	client, err := a.client(a.ctx, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -103,8 +103,10 @@ func seconds(flag string, n *float64) (*time.Duration, error) {
 	return &d, nil
 }
 
-// interruptible is a ctx for what comes before a command runs: the first signal
-// ends it. Once a command is attended, that one takes the signals.
-func (a *App) interruptible() (ctx context.Context, stop func()) {
-	return context.WithCancel(a.ctx)
+// starting runs what comes before a command is attended: the first signal ends
+// it. From then on the command gets the signals.
+func (a *App) starting(do func(ctx context.Context) error) error {
+	ctx, stop := a.signals.Context(a.ctx)
+	defer stop()
+	return attend.Interrupted(ctx, do(ctx))
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"syscall"
 
 	"github.com/agent-sandbox/agent-sandbox/cmd/sandboxc/internal/attend"
 	"github.com/agent-sandbox/agent-sandbox/cmd/sandboxc/internal/output"
@@ -22,7 +21,8 @@ type job struct {
 	argv    []string
 	options core.RunOptions
 	process *Process
-	hint    bool // say how a file of this machine would get inside
+	// how says how a file of this machine would get inside; nil says nothing.
+	how func(file string) string
 
 	out, err bytes.Buffer // with --json
 	advice   string
@@ -37,8 +37,8 @@ type outcome struct {
 // run runs the command to its end.
 func (j *job) run(ctx context.Context) outcome {
 	result, err := j.attend(ctx)
-	if j.hint && (err != nil || result.ExitCode != 0) {
-		j.advice = advise(ctx, j.sandbox, j.argv, j.options)
+	if j.how != nil && (err != nil || result.ExitCode != 0) {
+		j.advice = j.advise(ctx)
 	}
 	return outcome{result, err}
 }
@@ -88,13 +88,7 @@ func withTERM(o *core.RunOptions) {
 
 // finish says how it ended, in the exit code and with --json in words.
 func (j *job) finish(o outcome) error {
-	var by *attend.InterruptedError
-	switch {
-	case errors.As(o.err, &by):
-		return output.Status(output.ExitSignal + attend.Number(by.Signal))
-	case errors.Is(o.err, syscall.EPIPE):
-		return output.Status(output.ExitPipe)
-	case o.err != nil:
+	if o.err != nil {
 		return j.failed(o.err)
 	}
 	if j.app.JSON {
@@ -112,7 +106,7 @@ func (j *job) finish(o outcome) error {
 
 func (j *job) failed(err error) error {
 	e := fault.As(err)
-	if e == nil {
+	if e == nil || errors.As(err, new(*attend.InterruptedError)) {
 		return err
 	}
 	if partial, ok := e.Partial.(*core.CommandResult); ok {

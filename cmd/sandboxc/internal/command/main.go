@@ -3,8 +3,8 @@ package command
 
 import (
 	"context"
+	"errors"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
@@ -40,19 +40,28 @@ func Main(args []string) int {
 	return app.run(parsed, args)
 }
 
+// run runs a parsed command. Commands that attend one inside a sandbox take the
+// signals themselves.
 func (a *App) run(parsed *kong.Context, args []string) int {
-	var stop func()
-	if attends(args) {
-		a.ctx, a.signals = context.Background(), attend.Listen()
-		stop = a.signals.Stop
-	} else {
-		a.ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	a.signals = attend.Listen()
+	defer a.signals.Stop()
+	a.ctx = context.Background()
+	if !attends(args) {
+		ctx, stop := a.signals.Context(a.ctx)
+		defer stop()
+		a.ctx = ctx
 	}
-	defer stop()
-	if err := parsed.Run(a); err != nil {
-		return a.Fail(err, exitCodes(args))
+	err := attend.Interrupted(a.ctx, parsed.Run(a))
+	var by *attend.InterruptedError
+	switch {
+	case err == nil:
+		return output.ExitOK
+	case errors.As(err, &by):
+		return output.ExitSignal + by.Number()
+	case errors.Is(err, syscall.EPIPE):
+		return output.ExitPipe
 	}
-	return output.ExitOK
+	return a.Fail(err, exitCodes(args))
 }
 
 func usage(err error) error {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/agent-sandbox/agent-sandbox/core"
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
+	"github.com/agent-sandbox/agent-sandbox/native"
 )
 
 // Making are the flags that mean the same in run and create.
@@ -123,4 +125,27 @@ func ownName(source string) (string, error) {
 		return "", fault.InvalidArgument("the whole file system cannot be copied")
 	}
 	return name, nil
+}
+
+// prepare makes a sandbox and copies files into it. When a copy fails, the
+// sandbox comes with the error: the caller ends it.
+func prepare(ctx context.Context, client *native.Client, o core.CreateOptions, copies []copying, skipped func(path string)) (*native.Sandbox, error) {
+	if len(o.Mounts) > 0 && client.Provider() != "local" {
+		return nil, fault.InvalidArgument("--mount works with provider local only, not with %s", client.Provider()).
+			Suggest("use --copy")
+	}
+	sbx, err := client.Create(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range copies {
+		report, err := sbx.Files.Upload(ctx, c.source, c.target, native.CopyOptions{})
+		if err != nil {
+			return sbx, err
+		}
+		for _, path := range report.Skipped {
+			skipped(path)
+		}
+	}
+	return sbx, nil
 }

@@ -2,15 +2,12 @@ package command
 
 import (
 	"context"
-	"io"
 	"os"
 	"sync"
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/cmd/sandboxc/internal/hosting"
-	"github.com/agent-sandbox/agent-sandbox/cmd/sandboxc/internal/tree"
 	"github.com/agent-sandbox/agent-sandbox/core"
-	"github.com/agent-sandbox/agent-sandbox/core/fault"
 	"github.com/agent-sandbox/agent-sandbox/native"
 )
 
@@ -25,24 +22,26 @@ type Run struct {
 
 // Run makes a sandbox, runs the command in it and ends the sandbox.
 func (r *Run) Run(a *App) error {
-	plan, err := r.plan()
+	p, err := r.plan()
 	if err != nil {
 		return err
 	}
-	ctx, stop := a.interruptible()
-	defer stop()
 	server := &ownServer{getenv: os.Getenv}
 	defer server.close(a)
 	find := server.find
 	if r.Keep {
 		find = nil
 	}
-	client, err := a.client(find, nil)
+	var client *native.Client
+	err = a.starting(func(ctx context.Context) (err error) {
+		client, err = a.client(ctx, find, nil)
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = client.Close() }()
-	return r.in(ctx, a, client, plan)
+	return r.in(a, client, p)
 }
 
 // plan is a checked command line.
@@ -62,35 +61,35 @@ func (r *Run) plan() (*plan, error) {
 	if p.command, err = r.Process.options(); err != nil {
 		return nil, err
 	}
+	life := runLife
+	p.create.Timeout = &life
 	p.copies, err = r.copies()
 	return p, err
 }
 
-func (r *Run) in(ctx context.Context, a *App, client *native.Client, p *plan) (err error) {
-	life := runLife
-	p.create.Timeout = &life
+// in runs the plan on a provider.
+func (r *Run) in(a *App, client *native.Client, p *plan) error {
 	began := time.Now()
-	sbx, err := client.Create(ctx, p.create)
-	if err != nil {
+	var sbx *native.Sandbox
+	err := a.starting(func(ctx context.Context) (err error) {
+		sbx, err = prepare(ctx, client, p.create, p.copies, a.leftOut)
+		return err
+	})
+	if sbx == nil {
 		return err
 	}
 	made := time.Since(began)
 	a.trace("created %s", sbx)
-	defer func() {
-		if !r.Keep {
-			end(a, sbx)
-		}
-	}()
-	stopKeeping := keepAlive(ctx, sbx)
-	defer stopKeeping()
-	for _, c := range p.copies {
-		if err := tree.Up(ctx, sbx.Files, c.source, c.target, tree.Options{}); err != nil {
-			return err
-		}
+	if !r.Keep {
+		defer end(a, sbx)
 	}
+	if err != nil {
+		return err
+	}
+	defer keepAlive(a.ctx, sbx)()
 	began = time.Now()
-	job := &job{app: a, sandbox: sbx, argv: p.argv, options: p.command, process: &r.Process, hint: true}
-	outcome := job.run(ctx)
+	job := &job{app: a, sandbox: sbx, argv: p.argv, options: p.command, process: &r.Process, how: howInRun}
+	outcome := job.run(a.ctx)
 	if r.Keep {
 		a.Warn("the sandbox stays: %s", sbx.ID())
 	}
@@ -99,6 +98,8 @@ func (r *Run) in(ctx context.Context, a *App, client *native.Client, p *plan) (e
 	}
 	return job.finish(outcome)
 }
+
+func howInRun(file string) string { return "pass --copy " + file + ", or --mount" }
 
 const (
 	// runLife is how long the sandbox of a run may outlive this program, where
@@ -175,6 +176,3 @@ func (o *ownServer) close(a *App) {
 		a.Warn("the local server did not end cleanly: %v", err)
 	}
 }
-
-var _ = io.Discard
-var _ = fault.As

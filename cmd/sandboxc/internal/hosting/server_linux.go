@@ -17,7 +17,6 @@ import (
 // Server is a local server inside this program.
 type Server struct {
 	local *local.Server
-	room  *room
 	info  native.ServerInfo
 	port  int
 	ended chan error
@@ -36,17 +35,15 @@ func open(ctx context.Context, o Options, key string, preferred int) (*Server, e
 		return nil, err
 	}
 	s := &Server{port: port, ended: make(chan error, len(listeners))}
-	if s.room, err = openRoom(o.Getenv); err == nil {
-		s.local, err = local.New(ctx, local.Options{
-			StateDir: s.room.dir, Internet: o.Internet, Registries: o.Registries, AllowOrigins: o.AllowOrigins,
-			APIKey: key, Log: o.Log, Version: build.Version(),
-		})
-	}
+	s.local, err = local.New(ctx, local.Options{
+		StateDir: native.StateDir(o.Getenv), Internet: o.Internet, Registries: o.Registries, AllowOrigins: o.AllowOrigins,
+		APIKey: key, Log: o.Log, Version: build.Version(),
+	})
 	if err != nil {
 		for _, l := range listeners {
 			_ = l.Close()
 		}
-		return nil, errors.Join(explain(err), s.Close())
+		return nil, explain(err)
 	}
 	for _, l := range listeners {
 		go func() { s.ended <- s.local.Serve(l) }()
@@ -63,16 +60,7 @@ func open(ctx context.Context, o Options, key string, preferred int) (*Server, e
 func (s *Server) Info() native.ServerInfo { return s.info }
 
 // Close ends every sandbox and the server, and leaves nothing behind.
-func (s *Server) Close() error {
-	var err error
-	if s.local != nil {
-		err = s.local.Close()
-	}
-	if s.room != nil {
-		err = errors.Join(err, s.room.close())
-	}
-	return err
-}
+func (s *Server) Close() error { return s.local.Close() }
 
 // idleFor is how long nobody has used the server; 0 = somebody does.
 func (s *Server) idleFor() time.Duration {
