@@ -84,10 +84,14 @@ func (d *disk) measure(u *Usage) {
 		return
 	}
 	var st unix.Statfs_t
-	if unix.Fstatfs(int(d.tree.Fd()), &st) == nil {
-		u.DiskTotal = int64(st.Blocks) * st.Bsize
-		u.DiskUsed = int64(st.Blocks-st.Bfree) * st.Bsize
+	var err error
+	// The sandbox may end meanwhile: Control holds the descriptor against a close.
+	raw, rawErr := d.tree.SyscallConn()
+	if rawErr != nil || raw.Control(func(fd uintptr) { err = unix.Fstatfs(int(fd), &st) }) != nil || err != nil {
+		return
 	}
+	u.DiskTotal = int64(st.Blocks) * st.Bsize
+	u.DiskUsed = int64(st.Blocks-st.Bfree) * st.Bsize
 }
 
 // treeSize adds up what the files below dir take; what cannot be read counts
