@@ -97,7 +97,7 @@ func (b *responseBody) close() {
 // hangUp ends an exchange whose head has come. It cancels before it closes:
 // net/http would else read on in the hope of keeping the connection.
 func (x *exchange) hangUp(r io.Closer, why error) {
-	if why != io.EOF {
+	if !errors.Is(why, io.EOF) {
 		x.cancel(errBodyClosed)
 	}
 	_ = r.Close()
@@ -118,7 +118,7 @@ func (b *responseBody) ToHost(idle time.Duration) transport.Stream {
 	b.err, b.shut = errBodyClosed, true // the stream is the owner now
 	if s.x.lent != nil {
 		if err := s.x.wait(s.x.lent); err != nil {
-			s.settle(err)
+			_ = s.settle(err)
 		}
 	}
 	return s

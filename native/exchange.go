@@ -44,7 +44,7 @@ func (h *Host) Do(ctx context.Context, r *transport.Request) (*transport.Respons
 		x.end(err)
 		return nil, err
 	}
-	resp, err := h.http.RoundTrip(req)
+	resp, err := h.http.RoundTrip(req) //nolint:bodyclose // responseBody owns it
 	x.waiting.Store(false)
 	if err != nil {
 		err = x.failure(ctx, err)
@@ -76,7 +76,7 @@ func (x *exchange) request(r *transport.Request) (*http.Request, error) {
 	}).WithContext(x.traced(x.ctx))
 	setHeader(req, r.Header)
 	poolLocalhost(u)
-	x.upload = setBody(req, r.Body, x.ctx)
+	x.upload = setBody(x.ctx, req, r.Body)
 	return req, nil
 }
 

@@ -43,6 +43,7 @@ func (h *Host) Dial(ctx context.Context, r *transport.SocketRequest) (transport.
 	defer cancel(nil)
 	defer context.AfterFunc(h.ctx, func() { cancel(ErrClosed) })()
 	x := &exchange{host: h, peer: peer}
+	//nolint:bodyclose // the library closes it (doc of websocket.Dial)
 	conn, resp, err := websocket.Dial(x.traced(dialled), r.URL, &websocket.DialOptions{
 		HTTPClient: h.sockets, HTTPHeader: header, Host: header.Get("Host"), Subprotocols: r.Subprotocols,
 	})

@@ -36,7 +36,7 @@ func (s *stream) Read(p []byte) (int, error) {
 
 // Close aborts what has not been read. It is idempotent.
 func (s *stream) Close() error {
-	s.settle(errBodyClosed)
+	_ = s.settle(errBodyClosed)
 	return nil
 }
 

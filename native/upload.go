@@ -44,7 +44,7 @@ func (u *upload) failure() error {
 
 // setBody gives req its body; what it returns is nil for plain bytes. exchange
 // ends with the exchange.
-func setBody(req *http.Request, b transport.Body, exchange context.Context) *upload {
+func setBody(exchange context.Context, req *http.Request, b transport.Body) *upload {
 	switch {
 	case b.Next != nil:
 		req.ContentLength = -1
@@ -107,6 +107,9 @@ type pieceReader struct {
 func (p *pieceReader) Read(b []byte) (int, error) {
 	for len(p.rest) == 0 {
 		piece, err := contain(func() (any, error) { return p.next(p.ctx) })
+		if errors.Is(err, io.EOF) {
+			return 0, io.EOF
+		}
 		if err != nil {
 			return 0, err
 		}

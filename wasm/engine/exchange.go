@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
@@ -50,7 +51,7 @@ func (h *host) Do(ctx context.Context, r *transport.Request) (*transport.Respons
 	if err == nil {
 		err = x.err
 	}
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = &transport.NetError{Kind: transport.NetReset, Message: "the exchange ended without a head", Cause: io.ErrUnexpectedEOF}
 	}
 	x.abort(err)
@@ -80,7 +81,7 @@ func (o *operation) exchangeEvent(v Event) {
 }
 
 func orLost(err error) error {
-	if err == nil || err == io.EOF {
+	if err == nil || errors.Is(err, io.EOF) {
 		return &transport.NetError{Kind: transport.NetOther, Message: "the exchange failed", Cause: err}
 	}
 	return err

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
@@ -43,7 +44,7 @@ func (h *host) Dial(ctx context.Context, r *transport.SocketRequest) (transport.
 	if err == nil {
 		err = s.err
 	}
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = &transport.NetError{Kind: transport.NetOther, Message: "the peer closed the WebSocket at once"}
 	}
 	s.Close()

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 )
 
@@ -38,7 +39,7 @@ func (u *upload) run(next func(context.Context) ([]byte, error)) error {
 		if u.ctx.Err() != nil {
 			return context.Cause(u.ctx)
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

@@ -185,7 +185,7 @@ func closeTwice(s *suite) {
 		r.Body.Close()
 		r.Body.Close()
 		if _, err := r.Body.Next(ctx); err == nil || err == io.EOF {
-			return nil, fmt.Errorf("Next after Close gave %v", err)
+			return nil, fmt.Errorf("a closed body gave %v", err)
 		}
 		return nil, nil
 	})

@@ -24,7 +24,7 @@ type exchange struct {
 	body    chan time.Duration // what is to become of a Bulk body: below zero, to the core
 }
 
-func newExchange(l *Loop, k key, caller context.Context, o engine.Out) *exchange {
+func newExchange(caller context.Context, l *Loop, k key, o engine.Out) *exchange {
 	x := &exchange{
 		l: l, k: k, caller: caller, request: *o.Request,
 		pieces: make(chan []byte, 1), body: make(chan time.Duration, 1),
@@ -139,7 +139,7 @@ func (x *exchange) over(err error) {
 	}
 	delete(x.l.streams, x.k)
 	v := x.event(engine.HTTPEnd)
-	if err != io.EOF {
+	if !errors.Is(err, io.EOF) {
 		v.Kind, v.Err = engine.HTTPError, err
 	}
 	x.l.engine.Event(v)

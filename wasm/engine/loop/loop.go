@@ -135,7 +135,7 @@ func (l *Loop) do(o engine.Out) {
 	k := key{o.Op, o.Stream}
 	switch o.Kind {
 	case engine.HTTPRequest:
-		l.begin(k, newExchange(l, k, l.runs[o.Op].ctx, o))
+		l.begin(k, newExchange(l.runs[o.Op].ctx, l, k, o))
 	case engine.SocketDial:
 		l.begin(k, newSocket(l, k, o.Socket))
 	case engine.StoreCall:

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
@@ -86,7 +87,7 @@ func (s *socket) over(err error) {
 	}
 	s.l.stop(s.k)
 	v := s.event(engine.SocketClosed)
-	if err != io.EOF {
+	if !errors.Is(err, io.EOF) {
 		v.Err = err
 	}
 	s.l.engine.Event(v)
