@@ -8,9 +8,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -619,6 +621,47 @@ func TestSocketsOfACrashedServerAreRemoved(t *testing.T) {
 	require.DirExists(t, live.dir)
 	require.NoError(t, live.close())
 	require.NoError(t, next.close())
+}
+
+func TestNoSecretReachesTheLog(t *testing.T) {
+	var log lockedBuffer
+	c, engine, s := newFake(t, func(o *Options) {
+		o.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	page, err := s.PageKey("https://page.example")
+	require.NoError(t, err)
+	m := c.create(`{"templateID":"base","envVars":{"PASSWORD":"env-secret"},"network":{"allowPublicTraffic":false,
+		"egressProxy":{"address":"127.0.0.1:1","username":"u","password":"proxy-secret"}}}`)
+	c.do("GET", "/files?path=x&signature=v1_signature-secret", "")
+	c.do("GET", "/x", "", "E2b-Sandbox-Id", m.SandboxID, "E2b-Sandbox-Port", "3000", "E2b-Traffic-Access-Token", m.TrafficAccessToken)
+	c.do("GET", "/sandboxes", "", "X-API-Key", page, "Origin", "https://page.example")
+	engine.started = func(context.Context, isolation.Spec) error { return errRefused }
+	c.do("POST", "/v2/sandboxes", `{"templateID":"base","envVars":{"PASSWORD":"env-secret"}}`)
+	c.do("DELETE", "/sandboxes/"+m.SandboxID, "")
+	text := log.String()
+	require.Contains(t, text, "sandbox created")
+	require.Contains(t, text, "sandbox ended")
+	for _, secret := range []string{testKey, page, m.EnvdAccessToken, m.TrafficAccessToken, "env-secret", "proxy-secret", "signature-secret"} {
+		require.NotContains(t, text, secret)
+	}
+}
+
+// lockedBuffer is a buffer that many goroutines may write to.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
 
 func TestBadOptions(t *testing.T) {

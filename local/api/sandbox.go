@@ -36,7 +36,8 @@ type Sandbox struct {
 type Limit struct {
 	// Name is memory, cpu, pids or disk.
 	Name string `json:"name"`
-	// Value is the limit in words, with its unit.
+	// Value is the limit: bytes, microseconds of CPU time in each 100 ms, or a
+	// count of processes.
 	Value string `json:"value"`
 	// Enforced is false when nothing on this machine enforces it.
 	Enforced bool `json:"enforced"`
