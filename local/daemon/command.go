@@ -39,7 +39,7 @@ type command struct {
 	expired    atomic.Bool
 	cutOff     atomic.Bool
 	sources    []*source
-	clock      *time.Timer
+	clock      *awakeClock
 }
 
 func newCommand(config *processpb.ProcessConfig, tag *string, chunkSize int) *command {
@@ -96,9 +96,7 @@ func (c *command) markExited() {
 }
 
 func (c *command) finish(t *table, end *processpb.ProcessEvent_EndEvent) {
-	if c.clock != nil {
-		c.clock.Stop()
-	}
+	c.clock.stop()
 	c.end = end
 	c.finishedAt = time.Now()
 	c.input.close()
@@ -111,7 +109,7 @@ func (c *command) limit(d *Daemon, deadline time.Time) {
 	if deadline.IsZero() {
 		return
 	}
-	c.clock = time.AfterFunc(time.Until(deadline), func() {
+	c.clock = startAwakeClock(time.Until(deadline), func() {
 		if c.isDone() {
 			return
 		}

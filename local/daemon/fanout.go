@@ -102,6 +102,7 @@ func (f *fanout) offer(s *subscriber, c *chunk) bool {
 	default:
 	}
 	for {
+		from := time.Now()
 		timer := time.NewTimer(f.patience)
 		select {
 		case s.queue <- c:
@@ -111,7 +112,9 @@ func (f *fanout) offer(s *subscriber, c *chunk) bool {
 		case <-s.cut:
 		case <-f.shut:
 		case <-timer.C:
-			if len(f.list()) < 2 {
+			// After a pause the others have had no chance to read either.
+			paused := time.Since(from) > f.patience+awakeLapse
+			if paused || len(f.list()) < 2 {
 				continue
 			}
 			if f.remove(s) {
