@@ -57,7 +57,7 @@ func (h *Host) dial(ctx context.Context, s *ruleset, p plan, port uint16) (splic
 func (h *Host) attempt(ctx context.Context, s *ruleset, to netip.AddrPort, direct bool, limit time.Duration) (splice.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if s.rules.EgressProxy != nil || !direct && h.proxy.takes(to.Addr().String()) {
+	if s.rules.EgressProxy != nil || !direct && h.proxy.takes(to.Addr().String(), to.Port()) {
 		return h.dialHost(ctx, s, to.String())
 	}
 	c, err := h.dialAddr(ctx, to)

@@ -78,7 +78,7 @@ func (p *Policy) resolve(ctx context.Context, q dnsmessage.Question) ([]netip.Ad
 		return nil, dnsmessage.RCodeNameError
 	case q.Type != dnsmessage.TypeA:
 		return nil, dnsmessage.RCodeSuccess
-	case p.host.proxies(name):
+	case p.host.proxies(name, 0):
 		return []netip.Addr{p.book.standIn(name)}, dnsmessage.RCodeSuccess
 	}
 	addrs, err := p.lookup(ctx, name)

@@ -62,19 +62,18 @@ func NewHost(opt HostOptions) *Host {
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
-	h.registries = sync.OnceValue(func() endpoints {
-		if !opt.Registries {
-			return nil
-		}
-		return newTools(opt.Env, "/").endpoints()
-	})
+	h.registries = func() endpoints { return nil }
+	if opt.Registries {
+		h.registries = sync.OnceValue(newTools(opt.Env, "/").endpoints)
+		h.proxy.tools = sync.OnceValue(newTools(opt.Env, "/").proxies)
+	}
 	h.dialAddr = dialDirect
 	return h
 }
 
 // Proxied tells whether connections go through the host's own HTTP(S)_PROXY, in
 // which case rules are checked on names alone. For doctor.
-func (h *Host) Proxied() bool { return h.proxy != nil }
+func (h *Host) Proxied() bool { return h.proxy.choose != nil }
 
 // Registries lists the host:port pairs of the registry exception. For doctor.
 func (h *Host) Registries() []string { return h.registries().list() }
@@ -82,7 +81,7 @@ func (h *Host) Registries() []string { return h.registries().list() }
 // isRegistry tells whether a name is a registry's on a port; 0 is any port.
 func (h *Host) isRegistry(name string, port uint16) bool { return h.registries().has(name, port) }
 
-func (h *Host) proxies(name string) bool { return h.proxy.takes(name) }
+func (h *Host) proxies(name string, port uint16) bool { return h.proxy.takes(name, port) }
 
 func (h *Host) class(a netip.Addr) Class { return h.guard().class(a) }
 

@@ -63,7 +63,7 @@ func (p *Policy) plan(ctx context.Context, s *ruleset, t target) (plan, error) {
 		return p.planAddress(s, t), nil
 	case t.name == "":
 		return plan{}, nil
-	case p.host.proxies(t.name):
+	case p.host.proxies(t.name, t.port):
 		return planName(s, t), nil
 	}
 	return p.planLookup(ctx, s, t)
@@ -120,7 +120,7 @@ func (p *Policy) byName(ctx context.Context, s *ruleset, name string, port uint1
 	if a, err := netip.ParseAddr(name); err == nil {
 		return granted(p.keep(s, []netip.Addr{a}, port, name), false)
 	}
-	if p.host.proxies(name) {
+	if p.host.proxies(name, port) {
 		if !s.permittedName(name, port) {
 			return plan{}, errRefused
 		}

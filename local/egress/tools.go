@@ -3,6 +3,7 @@ package egress
 import (
 	"archive/zip"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -37,6 +38,75 @@ func (t *tools) endpoints() endpoints {
 		}
 	}
 	return e
+}
+
+// proxies gives the proxy that a tool uses for its registries, by host:port.
+func (t *tools) proxies() map[string]*url.URL {
+	all := map[string]*url.URL{}
+	for _, tool := range []struct{ registries, proxies func() []string }{
+		{t.pip, t.pipProxies},
+		{t.npm, t.npmProxies},
+		{t.apt, t.aptProxies},
+	} {
+		e := endpoints{}
+		for _, u := range tool.registries() {
+			e.add(u)
+		}
+		for _, raw := range tool.proxies() {
+			if proxy := proxyURL(raw); proxy != nil {
+				for _, hostport := range e.list() {
+					all[hostport] = proxy
+				}
+				break
+			}
+		}
+	}
+	return all
+}
+
+// proxyURL reads a proxy setting; nil for words such as DIRECT.
+func proxyURL(raw string) *url.URL {
+	if !strings.Contains(raw, "://") && strings.Contains(raw, ":") {
+		raw = "http://" + raw
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	return u
+}
+
+func (t *tools) pipProxies() []string {
+	found := []string{t.get("PIP_PROXY")}
+	for _, f := range t.pipFiles() {
+		found = append(found, captures(proxySetting(), t.read(f))...)
+	}
+	return found
+}
+
+func (t *tools) npmProxies() []string {
+	found := []string{t.get("npm_config_https_proxy"), t.get("npm_config_proxy")}
+	for _, f := range t.npmFiles() {
+		found = append(found, captures(proxySetting(), t.read(f))...)
+	}
+	return found
+}
+
+func (t *tools) aptProxies() []string {
+	var found []string
+	for _, f := range t.glob("etc/apt/apt.conf", "etc/apt/apt.conf.d/*") {
+		found = append(found, captures(aptProxy(), t.read(f))...)
+	}
+	return found
+}
+
+// proxySetting finds proxy and https-proxy in pip.conf and .npmrc.
+func proxySetting() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\s*(?:https-)?proxy\s*[=:]\s*["']?([^"'\s]+)`)
+}
+
+func aptProxy() *regexp.Regexp {
+	return regexp.MustCompile(`(?mi)^\s*Acquire::https?::Proxy\s+"([^"]+)"`)
 }
 
 // read gives the text of a file, "" when there is none.
@@ -157,6 +227,14 @@ func npmRegistry() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*(?:@[^:\s]+:)?registry\s*=\s*["']?([^"'\s]+)`)
 }
 
+func (t *tools) npmFiles() []string {
+	files := []string{"etc/npmrc", "usr/etc/npmrc", "usr/local/etc/npmrc", first(t.get("NPM_CONFIG_USERCONFIG"), t.under(".npmrc"))}
+	for _, dir := range t.which("npm") {
+		files = append(files, filepath.Join(dir, "../npmrc"))
+	}
+	return files
+}
+
 // npmDefault finds the default in npm's own table of settings.
 func npmDefault() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)'registry',\s*\{\s*default:\s*'(https?://[^']+)'`)
@@ -164,16 +242,14 @@ func npmDefault() *regexp.Regexp {
 
 func (t *tools) npm() []string {
 	urls := []string{t.get("npm_config_registry"), t.get("NPM_CONFIG_REGISTRY"), t.get("YARN_NPM_REGISTRY_SERVER")}
-	files := []string{"etc/npmrc", "usr/etc/npmrc", "usr/local/etc/npmrc", first(t.get("NPM_CONFIG_USERCONFIG"), t.under(".npmrc"))}
 	var definitions []string
 	for _, dir := range t.which("npm") {
 		definitions = append(definitions, filepath.Join(dir, "../node_modules/@npmcli/config/lib/definitions/definitions.js"))
-		files = append(files, filepath.Join(dir, "../npmrc"))
 	}
 	const module = "/@npmcli/config/lib/definitions/definitions.js"
 	definitions = append(definitions, t.glob("usr/lib/node_modules/npm/node_modules"+module,
 		"usr/local/lib/node_modules/npm/node_modules"+module, "usr/share/nodejs"+module)...)
-	for _, f := range files {
+	for _, f := range t.npmFiles() {
 		urls = append(urls, captures(npmRegistry(), t.read(f))...)
 	}
 	for _, f := range definitions {
@@ -196,14 +272,17 @@ func (t *tools) pip() []string {
 	for _, name := range []string{"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX", "UV_EXTRA_INDEX_URL"} {
 		urls = append(urls, strings.Fields(t.get(name))...)
 	}
-	files := append(t.glob("etc/pip.conf", "etc/xdg/pip/pip.conf"), t.get("PIP_CONFIG_FILE"), t.under(".pip/pip.conf"),
-		t.under(".config/pip/pip.conf"), filepath.Join(first(t.get("VIRTUAL_ENV"), "nowhere"), "pip.conf"))
-	for _, f := range files {
+	for _, f := range t.pipFiles() {
 		for _, value := range captures(pipSetting(), t.read(f)) {
 			urls = append(urls, strings.Fields(value)...)
 		}
 	}
 	return append(urls, t.pipDefaults()...)
+}
+
+func (t *tools) pipFiles() []string {
+	return append(t.glob("etc/pip.conf", "etc/xdg/pip/pip.conf"), first(t.get("PIP_CONFIG_FILE"), "nowhere"), t.under(".pip/pip.conf"),
+		t.under(".config/pip/pip.conf"), filepath.Join(first(t.get("VIRTUAL_ENV"), "nowhere"), "pip.conf"))
 }
 
 func (t *tools) pipDefaults() []string {

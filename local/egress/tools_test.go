@@ -58,3 +58,23 @@ func TestEndpointsAreMatchedByPort(t *testing.T) {
 	require.False(t, e.has("a.test", 80))
 	require.False(t, e.has("b.test", 0))
 }
+
+func TestToolsKeepTheirOwnProxies(t *testing.T) {
+	m := machine(t, []string{"HOME=/home/me", "PIP_PROXY=pip-proxy.test:3128"}, map[string]string{
+		"etc/pip.conf":                "[global]\nindex-url = https://index.test/simple\n",
+		"home/me/.npmrc":              "registry=https://npm.test/\nhttps-proxy = http://u:p@npm-proxy.test:8080/\n",
+		"etc/apt/sources.list":        "deb http://debs.test/debian stable main\n",
+		"etc/apt/apt.conf.d/01proxy":  "# Acquire::http::Proxy \"http://comment.test:1\";\nAcquire::http::Proxy \"http://apt-proxy.test:3142\";\n",
+		"etc/apt/apt.conf.d/02direct": "Acquire::http::Proxy \"DIRECT\";\n",
+	})
+	got := map[string]string{}
+	for hostport, u := range m.proxies() {
+		got[hostport] = u.Host
+	}
+	require.Equal(t, map[string]string{"index.test:443": "pip-proxy.test:3128", "npm.test:443": "npm-proxy.test:8080", "debs.test:80": "apt-proxy.test:3142"}, got)
+	u := &upstream{tools: m.proxies}
+	require.True(t, u.takes("debs.test", 80))
+	require.True(t, u.takes("debs.test", 0))
+	require.False(t, u.takes("debs.test", 443))
+	require.False(t, u.takes("other.test", 0))
+}

@@ -305,3 +305,19 @@ func arrives(t *testing.T, c <-chan struct{}) {
 		t.Fatal("the request did not arrive")
 	}
 }
+
+func TestQuestionsOverTCPAreAnswered(t *testing.T) {
+	needsNamespaces(t, "python3")
+	w := newWorld(t)
+	w.name("site.test", "9.9.9.9")
+	w.open(Rules{})
+	out := w.run(`python3 -c '
+import socket, struct
+q = struct.pack("!6H", 7, 0x100, 1, 0, 0, 0) + b"\4site\4test\0" + struct.pack("!2H", 1, 1)
+s = socket.create_connection(("8.8.8.8", 53), timeout=5)
+for _ in range(2):
+    s.sendall(struct.pack("!H", len(q)) + q)
+    n = struct.unpack("!H", s.recv(2))[0]
+    print(".".join(str(b) for b in s.recv(n)[-4:]))'`)
+	require.Equal(t, "9.9.9.9\n9.9.9.9\n", out)
+}

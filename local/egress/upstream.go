@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/http/httpproxy"
@@ -19,9 +20,11 @@ import (
 // maxProxyHead bounds a proxy's answer to CONNECT, in bytes.
 const maxProxyHead = 16 << 10
 
-// upstream is the host's own HTTP(S)_PROXY with its NO_PROXY. nil is none.
+// upstream is the host's own HTTP(S)_PROXY with its NO_PROXY, and the proxies that
+// its package tools use for their registries. The zero value has none.
 type upstream struct {
 	choose func(*url.URL) (*url.URL, error)
+	tools  func() map[string]*url.URL // by host:port
 }
 
 // upstreamOf reads the proxy variables, both cases.
@@ -35,7 +38,7 @@ func upstreamOf(env []string) *upstream {
 	}
 	config := httpproxy.Config{HTTPProxy: either("HTTP_PROXY"), HTTPSProxy: either("HTTPS_PROXY"), NoProxy: either("NO_PROXY")}
 	if config.HTTPProxy == "" && config.HTTPSProxy == "" {
-		return nil
+		return &upstream{}
 	}
 	return &upstream{choose: config.ProxyFunc()}
 }
@@ -53,23 +56,28 @@ func getter(env []string) func(string) string {
 
 // proxyFor gives the proxy for a host:port, nil for none.
 func (u *upstream) proxyFor(hostport string) *url.URL {
-	if u == nil {
-		return nil
+	if u.choose != nil {
+		scheme := "https"
+		if strings.HasSuffix(hostport, ":80") {
+			scheme = "http"
+		}
+		if proxy, err := u.choose(&url.URL{Scheme: scheme, Host: hostport}); err == nil && proxy != nil {
+			return proxy
+		}
 	}
-	scheme := "https"
-	if strings.HasSuffix(hostport, ":80") {
-		scheme = "http"
+	if u.tools != nil {
+		return u.tools()[hostport]
 	}
-	proxy, err := u.choose(&url.URL{Scheme: scheme, Host: hostport})
-	if err != nil {
-		return nil
-	}
-	return proxy
+	return nil
 }
 
-// takes tells whether connections to a host, a name or an address, go to the proxy.
-func (u *upstream) takes(host string) bool {
-	return u.proxyFor(net.JoinHostPort(host, "443")) != nil || u.proxyFor(net.JoinHostPort(host, "80")) != nil
+// takes tells whether connections to a host, a name or an address, go to a proxy
+// on a port; 0 is any of the usual ports.
+func (u *upstream) takes(host string, port uint16) bool {
+	if port == 0 {
+		return u.takes(host, 443) || u.takes(host, 80)
+	}
+	return u.proxyFor(net.JoinHostPort(host, strconv.Itoa(int(port)))) != nil
 }
 
 // wholeURL gives the HTTP proxy that takes plain requests to a host with their whole
@@ -95,11 +103,7 @@ func authorization(proxy *url.URL) string {
 func (u *upstream) dial(ctx context.Context, hostport string) (splice.Conn, error) {
 	proxy := u.proxyFor(hostport)
 	if proxy == nil {
-		// Only one of the two proxy variables is set: the other kind of traffic
-		// goes by it too, since the name was never resolved here.
-		if proxy = u.proxyFor(swapScheme(hostport)); proxy == nil {
-			return nil, errProxy
-		}
+		return nil, errProxy
 	}
 	c, err := reach(ctx, proxy)
 	if err != nil {
@@ -111,17 +115,6 @@ func (u *upstream) dial(ctx context.Context, hostport string) (splice.Conn, erro
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
-}
-
-func swapScheme(hostport string) string {
-	host, port, err := net.SplitHostPort(hostport)
-	if err != nil {
-		return hostport
-	}
-	if port == "80" {
-		return net.JoinHostPort(host, "443")
-	}
-	return net.JoinHostPort(host, "80")
 }
 
 // reach connects to the proxy itself, with TLS for an https proxy.

@@ -30,6 +30,7 @@ type Relay struct {
 	accept     func(*net.TCPConn)
 	nameserver string
 	env        []string
+	reason     error
 	socket     string
 	open       splice.Set
 }
@@ -53,6 +54,9 @@ func (r *Relay) Close() error { return errors.Join(r.tcp.Close(), r.dns.Close())
 
 // Env gives the variables (NAME=value) that programs inside need; none in ModeTransparent.
 func (r *Relay) Env() []string { return r.env }
+
+// Reason is why the mode is not transparent, nil when it is. For doctor.
+func (r *Relay) Reason() error { return r.reason }
 
 // Nameserver is the address for resolv.conf inside.
 func (r *Relay) Nameserver() string { return r.nameserver }

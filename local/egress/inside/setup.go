@@ -42,10 +42,13 @@ func Setup() (relay *Relay, mode string, err error) {
 	if err := bringUp(); err != nil {
 		return nil, "", err
 	}
-	if r, err := transparent(); err == nil {
+	r, reason := transparent()
+	if reason == nil {
 		return r, ModeTransparent, nil
 	}
-	r, err := SetupProxy()
+	if r, err = SetupProxy(); err == nil {
+		r.reason = reason
+	}
 	return r, ModeProxy, err
 }
 
