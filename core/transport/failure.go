@@ -3,6 +3,7 @@ package transport
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
@@ -64,8 +65,14 @@ func (e *NetError) Error() string {
 	return e.Host + ": " + e.Message
 }
 
-// Unwrap gives the host's own error.
-func (e *NetError) Unwrap() error { return e.Cause }
+// Unwrap gives the host's own error. It is never io.EOF, which means that all was
+// well: a connection that ended too early is io.ErrUnexpectedEOF.
+func (e *NetError) Unwrap() error {
+	if errors.Is(e.Cause, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return e.Cause
+}
 
 // NeverSent tells whether the peer cannot have seen the request, so that even a
 // call with effects may be repeated.

@@ -85,7 +85,9 @@ func (s *suite) fails(fn Func) error {
 func (s *suite) netError(fn Func) *transport.NetError {
 	s.Helper()
 	var e *transport.NetError
-	require.ErrorAs(s, s.fails(fn), &e)
+	err := s.fails(fn)
+	require.ErrorAs(s, err, &e)
+	require.NotErrorIs(s, err, io.EOF, "a failure that looks like a good end")
 	return e
 }
 
