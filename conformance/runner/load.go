@@ -30,10 +30,8 @@ func Load(dir string) ([]*Case, error) {
 		all = append(all, cases...)
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return all, unique(all)
+	number(all)
+	return all, err
 }
 
 // Title names a case: its file and its name, with the codec where there are two.
@@ -45,15 +43,15 @@ func (c *Case) Title() string {
 	return title
 }
 
-func unique(all []*Case) error {
-	seen := map[string]bool{}
+// number tells apart the cases of a table whose name does not.
+func number(all []*Case) {
+	seen := map[string]int{}
 	for _, c := range all {
-		if seen[c.Title()] {
-			return fmt.Errorf("%s: there are two cases of that name", c.Title())
+		title := c.Title()
+		if seen[title]++; seen[title] > 1 {
+			c.Name = fmt.Sprintf("%s #%d", c.Name, seen[title])
 		}
-		seen[c.Title()] = true
 	}
-	return nil
 }
 
 func loadFile(path string) ([]*Case, error) {
@@ -79,7 +77,7 @@ func loadFile(path string) ([]*Case, error) {
 func expand(raw map[string]any) ([]*Case, error) {
 	var cases []*Case
 	for _, vars := range combinations(raw) {
-		raw := substitute(raw, vars)
+		raw := substitute(substitute(raw, vars), vars) // a value may have placeholders itself
 		c, err := strict(raw)
 		if err != nil {
 			return nil, err

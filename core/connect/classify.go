@@ -38,10 +38,10 @@ func Classify(ctx context.Context, err error, area Area) error {
 		return err
 	case errors.As(err, &clock):
 		return ClockFired(clock)
+	case errors.As(err, &answer): // a status that came counts, even if a clock ended its body
+		return area.answer(answer)
 	case ctx.Err() != nil:
 		return Cancelled(ctx)
-	case errors.As(err, &answer):
-		return area.answer(answer)
 	case errors.As(err, &breach):
 		return fault.New(fault.CodeProtocol, "the peer broke the protocol: %s", breach).Because(err)
 	case errors.Is(err, ErrTooLarge):

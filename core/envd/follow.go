@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"strconv"
 	"time"
 
@@ -70,7 +71,8 @@ func withSlack(command time.Duration) time.Duration {
 	if command <= 0 {
 		return 0
 	}
-	return command + min(max(command/10, 50*time.Millisecond), 400*time.Millisecond)
+	slack := min(max(command/10, 200*time.Millisecond), 400*time.Millisecond)
+	return min(command, math.MaxInt64-slack) + slack
 }
 
 // open repeats what the peer cannot have begun: a gateway's 502 while the
@@ -87,6 +89,9 @@ func (f *follower) open(procedure, user string, in connect.Encoder) error {
 	})
 }
 
+// maxTimeoutMS is the largest Connect-Timeout-Ms: ten digits.
+const maxTimeoutMS = 9_999_999_999
+
 // clockHeaders tell the peer the command clock and how often to show life
 // (e2b.md 3.3). Both are whole numbers of at least 1.
 func (f *follower) clockHeaders() transport.Header {
@@ -96,8 +101,8 @@ func (f *follower) clockHeaders() transport.Header {
 	}
 	h := transport.Header{{"keepalive-ping-interval", strconv.Itoa(int(ping / time.Second))}}
 	if f.watch.Command > 0 {
-		ms := (f.watch.Command + time.Millisecond - 1) / time.Millisecond
-		h = append(h, [2]string{"connect-timeout-ms", strconv.FormatInt(min(int64(ms), 9_999_999_999), 10)})
+		ms := (f.watch.Command-1)/time.Millisecond + 1
+		h = append(h, [2]string{"connect-timeout-ms", strconv.FormatInt(min(int64(ms), maxTimeoutMS), 10)})
 	}
 	return h
 }
