@@ -101,7 +101,7 @@ func (f *forwarder) pass(req *http.Request) bool {
 	// The server does not read the rest; nobody does any more.
 	_ = f.out.Close()
 	_ = f.link.inside.SetReadDeadline(time.Now())
-	<-sent
+	_ = <-sent
 	return false
 }
 

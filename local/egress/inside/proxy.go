@@ -117,7 +117,7 @@ func (r *Relay) forward(c *net.TCPConn, req *http.Request) {
 	_, _ = io.Copy(c, host)
 	_ = host.Close()
 	_ = c.Close()
-	<-sent
+	_ = <-sent
 }
 
 func prepare(req *http.Request) {
