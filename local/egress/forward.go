@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -101,7 +102,8 @@ func (f *forwarder) pass(req *http.Request) bool {
 	// The server does not read the rest; nobody does any more.
 	_ = f.out.Close()
 	_ = f.link.inside.SetReadDeadline(time.Now())
-	_ = <-sent
+	err := <-sent
+	f.link.policy.host.log.Debug("egress request answered early", slog.Any("why", err))
 	return false
 }
 

@@ -112,12 +112,12 @@ func (r *Relay) forward(c *net.TCPConn, req *http.Request) {
 	}
 	prepare(req)
 	_ = c.SetDeadline(time.Time{})
-	sent := make(chan error, 1)
-	go func() { sent <- req.Write(host) }()
+	sent := make(chan struct{})
+	go func() { defer close(sent); _ = req.Write(host) }()
 	_, _ = io.Copy(c, host)
 	_ = host.Close()
 	_ = c.Close()
-	_ = <-sent
+	<-sent
 }
 
 func prepare(req *http.Request) {
