@@ -101,7 +101,7 @@ func streamIdle(s *suite) {
 	got, err := io.ReadAll(r)
 	require.Equal(s, transport.Timeout{Clock: transport.ClockIdle, After: short}, err)
 	require.Equal(s, "hello", string(got))
-	require.InDelta(s, short.Seconds(), time.Since(began).Seconds(), 0.1)
+	lasted(s, short, began)
 	s.wait(left, "the client hangs up")
 }
 
