@@ -16,7 +16,7 @@ import (
 type Exec struct {
 	Process
 	ID      string   `arg:"" help:"The sandbox."`
-	Command []string `arg:"" passthrough:"" name:"cmd" help:"The command and its arguments, exactly as given; no shell."`
+	Command []string `arg:"" passthrough:"partial" name:"cmd" help:"The command and its arguments, exactly as given; no shell."`
 }
 
 // Run runs the command.
@@ -61,7 +61,7 @@ type Shell struct {
 	Env     []string `short:"e" sep:"none" placeholder:"K[=V]" help:"A variable for the shell."`
 	Workdir string   `short:"w" placeholder:"DIR" help:"Directory to start in. Default: the user's home."`
 	User    string   `short:"u" placeholder:"NAME" help:"User to run as. Default: user."`
-	Command []string `arg:"" optional:"" passthrough:"" name:"cmd" help:"What to run instead of a login shell."`
+	Command []string `arg:"" optional:"" passthrough:"partial" name:"cmd" help:"What to run instead of a login shell."`
 }
 
 // Run opens it.

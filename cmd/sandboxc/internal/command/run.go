@@ -17,7 +17,7 @@ type Run struct {
 	Process
 	Keep bool `help:"Leave the sandbox running and print its id."`
 
-	Command []string `arg:"" passthrough:"" name:"cmd" help:"The command and its arguments, exactly as given; no shell."`
+	Command []string `arg:"" passthrough:"partial" name:"cmd" help:"The command and its arguments, exactly as given; no shell."`
 }
 
 // Run makes a sandbox, runs the command in it and ends the sandbox.
