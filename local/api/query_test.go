@@ -109,5 +109,6 @@ func TestIDs(t *testing.T) {
 	for _, bad := range []string{"", "A", "a-b", "a/b", "..", "é"} {
 		require.False(t, ValidID(bad), bad)
 	}
-	require.NotEqual(t, NewToken(), NewToken())
+	first, second := NewToken(), NewToken()
+	require.NotEqual(t, first, second)
 }

@@ -150,7 +150,6 @@ func TestLargeFilesComeBackWhole(t *testing.T) {
 	require.Equal(t, sum(content), sum([]byte(r.do("GET", "/files?path=big", "").body)))
 	got := r.do("GET", "/files?path=big", "", "Accept-Encoding", "gzip, deflate")
 	require.Empty(t, got.header.Get("Content-Encoding"), "random bytes are not worth compressing")
-	require.Equal(t, "bytes=5-", "bytes=5-")
 	part := r.do("GET", "/files?path=big", "", "Range", "bytes=5-104")
 	require.Equal(t, string(content[5:105]), part.body)
 	require.Equal(t, http.StatusRequestedRangeNotSatisfiable, r.do("GET", "/files?path=big", "", "Range", "bytes=99999999-").status)

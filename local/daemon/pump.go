@@ -69,7 +69,7 @@ func readNow(f *os.File, p []byte) (n int, err error) {
 	waitErr := raw.Read(func(fd uintptr) bool {
 		for {
 			n, err = unix.Read(int(fd), p)
-			if err != unix.EINTR {
+			if !errors.Is(err, unix.EINTR) {
 				return true
 			}
 		}

@@ -111,7 +111,7 @@ func freeBytes(file *os.File) int64 {
 	if err := unix.Fstatfs(int(file.Fd()), &st); err != nil || st.Blocks == 0 {
 		return 1<<63 - 1
 	}
-	return int64(st.Bavail) * int64(st.Bsize)
+	return int64(st.Bavail) * st.Bsize
 }
 
 // fault answers for an error of the file system or of the request's body.

@@ -58,8 +58,8 @@ func (m *meter) usage() (Usage, error) {
 	if err := unix.Statfs("/", &disk); err != nil {
 		return u, err
 	}
-	u.DiskTotal = int64(disk.Blocks) * int64(disk.Bsize)
-	u.DiskUsed = int64(disk.Blocks-disk.Bfree) * int64(disk.Bsize)
+	u.DiskTotal = int64(disk.Blocks) * disk.Bsize
+	u.DiskUsed = int64(disk.Blocks-disk.Bfree) * disk.Bsize
 	u.CPUPercent = m.cpu()
 	return u, nil
 }
