@@ -14,7 +14,7 @@ import (
 )
 
 // Cases wait more than they compute.
-const atOnce = "16"
+const atOnce = "24"
 
 func TestMain(m *testing.M) {
 	flag.Parse()

@@ -57,7 +57,21 @@ func (f *Files) Read(ctx context.Context, path string, o FileOptions) ([]byte, e
 	if b == nil {
 		b = []byte{}
 	}
-	return decompressed(resp, b)
+	if b, err = decompressed(resp, b); err != nil {
+		return nil, err
+	}
+	if o.ignored(resp) {
+		b = b[min(o.Offset, int64(len(b))):]
+		if o.Length > 0 {
+			b = b[:min(o.Length, int64(len(b)))]
+		}
+	}
+	return b, nil
+}
+
+// ignored tells whether a peer gave the whole file where a part was asked for.
+func (o *FileOptions) ignored(resp *transport.Response) bool {
+	return resp.Status == 200 && (o.Offset != 0 || o.Length != 0)
 }
 
 // ReadText gives a file as text: broken UTF-8 becomes U+FFFD, so a binary file
@@ -94,6 +108,10 @@ func (f *Files) Open(ctx context.Context, path string, o FileOptions) (io.ReadCl
 	resp, err := f.open(ctx, path, o, true)
 	if err != nil {
 		return nil, err
+	}
+	if o.ignored(resp) && resp.Header.Get("content-length") != "0" {
+		resp.Body.Close()
+		return nil, f.failed(ctx, fault.New(fault.CodeProtocol, "the peer broke the protocol: it gave the whole file where a part was asked for"))
 	}
 	stream := resp.Body.ToHost(orElse(o.IdleTimeout, f.s.client.settings.IdleTimeout))
 	return explained(ctx, decompressing(resp, stream)), nil

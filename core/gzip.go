@@ -19,7 +19,7 @@ func isGzip(resp *transport.Response) bool {
 
 // decompressed undoes the peer's compression of a whole body.
 func decompressed(resp *transport.Response, b []byte) ([]byte, error) {
-	if !isGzip(resp) {
+	if !isGzip(resp) || len(b) == 0 {
 		return b, nil
 	}
 	z, err := gzip.NewReader(bytes.NewReader(b))
@@ -42,11 +42,11 @@ func decompressing(resp *transport.Response, s io.ReadCloser) io.ReadCloser {
 	if !isGzip(resp) {
 		return s
 	}
-	return &gunzip{src: s}
+	return &gunzip{src: &noting{ReadCloser: s}}
 }
 
 type gunzip struct {
-	src io.ReadCloser
+	src *noting
 	z   *gzip.Reader
 }
 
@@ -54,14 +54,41 @@ func (g *gunzip) Read(p []byte) (int, error) {
 	if g.z == nil {
 		z, err := gzip.NewReader(g.src)
 		if err != nil {
-			return 0, badGzip(err)
+			return 0, g.reason(err)
 		}
 		g.z = z
 	}
-	return g.z.Read(p)
+	n, err := g.z.Read(p)
+	return n, g.reason(err)
+}
+
+// reason tells a connection that failed from a body that is damaged. Nothing at
+// all is an empty file.
+func (g *gunzip) reason(err error) error {
+	switch {
+	case err == nil || err == io.EOF:
+		return err
+	case g.src.err != nil && g.src.err != io.EOF:
+		return g.src.err
+	}
+	return badGzip(err)
 }
 
 func (g *gunzip) Close() error { return g.src.Close() }
+
+// noting remembers how its stream ended.
+type noting struct {
+	io.ReadCloser
+	err error
+}
+
+func (r *noting) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	if err != nil {
+		r.err = err
+	}
+	return n, err
+}
 
 // explained gives stream errors the one error type.
 func explained(ctx context.Context, s io.ReadCloser) io.ReadCloser { return &explainer{ctx, s} }
