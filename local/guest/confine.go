@@ -21,6 +21,7 @@ const keptCaps = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWN
 // confine drops every privilege that starting commands does not need, for
 // good: no_new_privs, capabilities, bounding set, system calls.
 func (p *process1) confine() error {
+	p.victims = openVictims()
 	// Nobody inside may open /proc/1/exe, trace process 1 or read its memory.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("dumpable: %w", err)
@@ -91,10 +92,14 @@ func loadFilter(program []byte) error {
 	f := make([]unix.SockFilter, len(program)/8)
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(&f[0])), len(program)), program)
 	fprog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
-	_, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER,
+	thread, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER,
 		unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&fprog)))
 	if e != 0 {
 		return fmt.Errorf("seccomp: %w", e)
+	}
+	// A thread that cannot take the filter is named instead of an error.
+	if thread != 0 {
+		return fmt.Errorf("seccomp: thread %d keeps its own filter", thread)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 func (p *process1) newLauncher() daemon.Launcher {
 	reaper := daemon.NewReaper()
 	go reaper.Run(nil)
-	l := &launcher{thread: p.thread, direct: daemon.Direct{Reaper: reaper}}
+	l := &launcher{thread: p.thread, victims: p.victims, direct: daemon.Direct{Reaper: reaper}}
 	if p.userSide != nil {
 		l.user = p.userSide
 	}
@@ -19,8 +19,9 @@ func (p *process1) newLauncher() daemon.Launcher {
 }
 
 type launcher struct {
-	thread *thread
-	direct daemon.Direct
+	thread  *thread
+	victims *victims
+	direct  daemon.Direct
 	// user starts what does not run as root; nil is direct.
 	user daemon.Launcher
 }
@@ -30,6 +31,8 @@ func (l *launcher) Launch(x *daemon.Launch) (process daemon.Process, err error) 
 	if l.user != nil && x.User.UID != 0 {
 		return l.user.Launch(x)
 	}
-	l.thread.do(func() { process, err = l.direct.Launch(x) })
+	l.thread.do(func() {
+		l.victims.during(func() { process, err = l.direct.Launch(x) })
+	})
 	return process, err
 }

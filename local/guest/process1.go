@@ -36,6 +36,7 @@ type process1 struct {
 	conns    *handedListener
 	userSide *userSide
 	users    daemon.UserDB
+	victims  *victims
 	launcher daemon.Launcher
 	// networkEnv are variables that programs need to reach the network.
 	networkEnv []string

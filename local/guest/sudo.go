@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -110,6 +111,9 @@ func refusedOrder(m boot.Message, o order) error {
 	return fmt.Errorf("%s: %w", o.Path, syscall.Errno(m.Errno))
 }
 
+// signalGrace is how long sudo waits to die of its command's signal.
+const signalGrace = 200 * time.Millisecond
+
 // exitCode ends as the command did: by the same signal, or with its code.
 func exitCode(s syscall.WaitStatus, term *terminal) int {
 	if !s.Signaled() {
@@ -118,6 +122,8 @@ func exitCode(s syscall.WaitStatus, term *terminal) int {
 	term.restore()
 	signal.Reset()
 	_ = unix.Kill(os.Getpid(), s.Signal())
+	// The signal ends this process, unless it is one that does not.
+	time.Sleep(signalGrace)
 	return 128 + int(s.Signal())
 }
 

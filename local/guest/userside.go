@@ -210,12 +210,13 @@ func runUserSide() int {
 	}
 	unix.Umask(0o022)
 	surviveSignals()
+	marks := openVictims()
 	if err := confineUserSide(conn); err != nil {
 		return 1
 	}
 	reaper := daemon.NewReaper()
 	go reaper.Run(nil)
-	s := &starter{conn: conn, direct: daemon.Direct{Reaper: reaper}}
+	s := &starter{conn: conn, victims: marks, direct: daemon.Direct{Reaper: reaper}}
 	for {
 		m, files, err := boot.Receive(conn)
 		if err != nil {
@@ -251,8 +252,9 @@ func confineUserSide(conn *net.UnixConn) error {
 
 // starter starts processes for process 1.
 type starter struct {
-	conn   *net.UnixConn
-	direct daemon.Direct
+	conn    *net.UnixConn
+	victims *victims
+	direct  daemon.Direct
 }
 
 func (s *starter) launch(seq int, files []*os.File) {
@@ -261,10 +263,14 @@ func (s *starter) launch(seq int, files []*os.File) {
 		s.refuse(seq, err)
 		return
 	}
-	p, err := s.direct.Launch(&daemon.Launch{
-		Path: o.Path, Args: o.Args, Env: o.Env, Dir: o.Dir, TTY: o.TTY,
-		User:  daemon.User{UID: os.Geteuid(), GID: os.Getegid()},
-		Stdin: files[1], Stdout: files[2], Stderr: files[3],
+	var p daemon.Process
+	var err error
+	s.victims.during(func() {
+		p, err = s.direct.Launch(&daemon.Launch{
+			Path: o.Path, Args: o.Args, Env: o.Env, Dir: o.Dir, TTY: o.TTY,
+			User:  daemon.User{UID: os.Geteuid(), GID: os.Getegid()},
+			Stdin: files[1], Stdout: files[2], Stderr: files[3],
+		})
 	})
 	if err != nil {
 		s.refuse(seq, err)

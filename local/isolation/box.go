@@ -30,7 +30,9 @@ type Box struct {
 
 	pausing sync.Mutex
 	paused  bool
-	full    atomic.Bool
+	// frozen is the path of the note about the pause.
+	frozen string
+	full   atomic.Bool
 
 	done    chan struct{}
 	cleanup error

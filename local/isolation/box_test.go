@@ -197,6 +197,8 @@ func TestEngineBadInput(t *testing.T) {
 	_, err = e.Start(ctx, isolation.Spec{ID: "y"})
 	require.ErrorIs(t, err, context.Canceled)
 	start(t, e, isolation.Spec{ID: "x"})
+	_, err = e.Start(context.Background(), isolation.Spec{ID: "x"})
+	require.ErrorContains(t, err, "exists")
 }
 
 func TestEngineNeedsAndTemplates(t *testing.T) {

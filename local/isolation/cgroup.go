@@ -138,6 +138,18 @@ func (g *controlGroups) parent(dir string, unified bool) (string, error) {
 	return path, nil
 }
 
+// endAll kills what is still in the groups of an engine that is gone: frozen
+// sandboxes, which could not end with it.
+func (g *controlGroups) endAll() {
+	if g.v2 != "" {
+		_ = os.WriteFile(filepath.Join(g.v2, g.name, "cgroup.kill"), []byte("1"), 0)
+	}
+	frozen, _ := filepath.Glob(filepath.Join(g.v1["freezer"], g.name, "*", "freezer.state"))
+	for _, state := range frozen {
+		_ = os.WriteFile(state, []byte("THAWED"), 0)
+	}
+}
+
 // close removes the engine's groups and those of its sandboxes.
 func (g *controlGroups) close() error {
 	var errs []error

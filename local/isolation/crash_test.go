@@ -38,13 +38,18 @@ func TestEngineKilledLeavesNothing(t *testing.T) {
 	require.True(t, strings.HasPrefix(line, "ready "), line)
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	for _, f := range strings.Fields(line)[1:] {
+	for _, f := range strings.Fields(line)[2:] {
 		pid, err := strconv.Atoi(f)
 		require.NoError(t, err)
 		require.Eventually(t, func() bool { return unix.Kill(pid, 0) == unix.ESRCH }, 5*time.Second, 5*time.Millisecond)
 	}
 	e, err := isolation.Open(context.Background(), isolation.Config{StateDir: dir, Pool: -1})
 	require.NoError(t, err)
+	for _, f := range strings.Fields(line)[1:2] {
+		pid, err := strconv.Atoi(f)
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return unix.Kill(pid, 0) == unix.ESRCH }, 5*time.Second, 5*time.Millisecond)
+	}
 	require.NoError(t, e.Close())
 	require.Equal(t, []string{"skeleton"}, names(t, dir))
 	after := count(t, dir)

@@ -54,6 +54,7 @@ type Engine struct {
 
 	mu     sync.Mutex
 	boxes  map[*Box]struct{}
+	names  map[string]bool
 	closed bool
 }
 
@@ -73,7 +74,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{mode: Ordinary, log: c.Log, boxes: map[*Box]struct{}{}}
+	e := &Engine{mode: Ordinary, log: c.Log, boxes: map[*Box]struct{}{}, names: map[string]bool{}}
 	if os.Geteuid() == 0 {
 		e.mode = Root
 	}
@@ -161,10 +162,10 @@ func (e *Engine) Close() error {
 		wg.Go(func() { errs[i] = b.Kill() })
 	}
 	wg.Wait()
-	return errors.Join(append(errs, e.release())...)
+	return errors.Join(append(errs, e.releaseAll())...)
 }
 
-func (e *Engine) release() error {
+func (e *Engine) releaseAll() error {
 	var errs []error
 	if e.plots != nil {
 		errs = append(errs, e.plots.close())
@@ -195,14 +196,29 @@ func (e *Engine) add(b *Box) error {
 	return nil
 }
 
-func (e *Engine) isClosed() bool {
+// claim reserves a sandbox id until release.
+func (e *Engine) claim(id string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.closed
+	switch {
+	case e.closed:
+		return ErrClosed
+	case e.names[id]:
+		return fmt.Errorf("isolation: a sandbox %q exists", id)
+	}
+	e.names[id] = true
+	return nil
+}
+
+func (e *Engine) release(id string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.names, id)
 }
 
 func (e *Engine) forget(b *Box) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.boxes, b)
+	delete(e.names, b.id)
 }

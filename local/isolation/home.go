@@ -90,7 +90,10 @@ func removeLeftovers(stateDir string) error {
 			continue
 		}
 		dead := &home{path: filepath.Join(stateDir, name), name: name, lock: lock}
-		errs = append(errs, findControlGroups(name).close(), dead.remove())
+		killFrozen(dead.path)
+		groups := findControlGroups(name)
+		groups.endAll()
+		errs = append(errs, groups.close(), dead.remove())
 	}
 	return errors.Join(errs...)
 }

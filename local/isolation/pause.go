@@ -28,8 +28,13 @@ func (b *Box) Pause(ctx context.Context) error {
 	if b.ended() {
 		return ErrGone
 	}
+	// A frozen sandbox cannot see its server end: the next one has to.
+	if err := b.note(); err != nil {
+		return fmt.Errorf("isolation: pause: %w", err)
+	}
 	if err := b.freeze(ctx); err != nil {
 		_ = b.unfreeze()
+		b.unnote()
 		return fmt.Errorf("isolation: pause: %w", err)
 	}
 	b.paused = true
@@ -50,6 +55,7 @@ func (b *Box) Resume(context.Context) error {
 		return fmt.Errorf("isolation: resume: %w", err)
 	}
 	b.paused = false
+	b.unnote()
 	return nil
 }
 
@@ -69,6 +75,7 @@ func (b *Box) thaw() {
 	if b.paused {
 		_ = b.unfreeze()
 		b.paused = false
+		b.unnote()
 	}
 }
 

@@ -147,6 +147,12 @@ func holdEngine(args []string) int {
 			return 1
 		}
 		pids = append(pids, strconv.Itoa(b.Pid()))
+		if i == 0 {
+			if err := b.Pause(context.Background()); err != nil {
+				fmt.Println(err)
+				return 1
+			}
+		}
 	}
 	fmt.Println("ready", strings.Join(pids, " "))
 	_, err = os.Stdin.Read(make([]byte, 1))

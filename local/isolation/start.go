@@ -28,16 +28,17 @@ func (e *Engine) Start(ctx context.Context, spec Spec) (*Box, error) {
 	if err := spec.validate(); err != nil {
 		return nil, fmt.Errorf("isolation: %w", err)
 	}
-	if e.isClosed() {
-		return nil, ErrClosed
-	}
 	t, err := e.template(spec.Template)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.claim(spec.ID); err != nil {
 		return nil, err
 	}
 	s := &starting{engine: e, spec: spec, template: t}
 	b, err := s.run(ctx)
 	if err != nil {
+		e.release(spec.ID)
 		return nil, fmt.Errorf("isolation: start: %w", err)
 	}
 	return b, nil
