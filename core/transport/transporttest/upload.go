@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -27,6 +28,8 @@ func uploadTests() map[string]func(*suite) {
 		"a source of unknown size is chunked":       sourceWithoutLength,
 		"a source that fails ends the exchange":     sourceError,
 		"a file source can be sent again":           sourceReplay,
+		"a large file is exact":                     largeFile,
+		"a source that ends early is an error":      sourceTooShort,
 	}
 }
 
@@ -207,4 +210,36 @@ func sourceReplay(s *suite) {
 		require.EqualValues(s, 6, length)
 	}
 	require.False(s, s.fixture.Source(&badReader{}, -1).Replayable())
+}
+
+func (s *suite) file(content string) *os.File {
+	name := filepath.Join(s.TempDir(), "data")
+	require.NoError(s, os.WriteFile(name, []byte(content), 0o600))
+	f, err := os.Open(name)
+	require.NoError(s, err)
+	s.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+func largeFile(s *suite) {
+	var all strings.Builder
+	for i := range 600_000 {
+		fmt.Fprintf(&all, "%09d\n", i)
+	}
+	f := s.file(all.String())
+	_, err := f.Seek(12_345, io.SeekStart)
+	require.NoError(s, err)
+	source := s.fixture.Source(f, 5_000_000)
+	for _, edge := range []string{"", "edge"} {
+		length, body := s.wire(transport.Body{Source: source, Prefix: []byte(edge), Suffix: []byte(edge)})
+		require.True(s, body == edge+all.String()[12_345:5_012_345]+edge)
+		require.EqualValues(s, len(body), length)
+	}
+}
+
+func sourceTooShort(s *suite) {
+	p := s.peer(func(c *conn) { c.skip(); c.gone() })
+	for _, r := range []io.Reader{strings.NewReader("short"), s.file(strings.Repeat("short", 100_000))} {
+		s.fails(fetching(post(p.url, transport.Body{Source: s.fixture.Source(r, 1<<20)})))
+	}
 }
