@@ -1,9 +1,6 @@
 package gateway
 
-import (
-	"net/http"
-	"sync"
-)
+import "sync"
 
 const (
 	// smallBuffer serves streams, of which many may be open and silent.
@@ -38,11 +35,8 @@ type choice struct {
 	long         bool
 }
 
-// choose looks at the answer before its body is copied.
-func (c *choice) choose(resp *http.Response) error {
-	c.long = resp.ContentLength >= longBody
-	return nil
-}
+// choose takes the length of an answer before its body is copied; -1 is unknown.
+func (c *choice) choose(length int64) { c.long = length >= longBody }
 
 // Get takes a buffer.
 func (c *choice) Get() []byte {

@@ -26,15 +26,20 @@ func New(dir Directory, errorLog *log.Logger) *Gateway {
 
 // ServeHTTP carries one request, or says why not.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// Where the connection cannot do it, request and answer take turns.
+	_ = http.NewResponseController(w).EnableFullDuplex()
+	in := watchIntake(r)
 	to, target, fault := g.find(r)
 	if fault == nil {
 		fault = admit(r, to, target)
 	}
-	if fault != nil {
+	if fault == nil {
+		g.proxy(w, r, to, target, in)
+	} else {
+		in.refuse(w.Header(), r)
 		fault.write(w, r)
-		return
 	}
-	g.proxy(w, r, to, target)
+	in.drain(w)
 }
 
 // find resolves the route of r to a sandbox.

@@ -418,6 +418,79 @@ func TestRequestAndAnswerRunAtOnce(t *testing.T) {
 	require.Equal(t, "B", string(rest))
 }
 
+// raw opens a connection to the gateway and sends the head of a request.
+func raw(t *testing.T, front *httptest.Server, head string) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	conn, err := net.Dial("tcp", front.Listener.Addr().String())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(9*time.Second)))
+	_, err = io.WriteString(conn, head)
+	require.NoError(t, err)
+	return conn, bufio.NewReader(conn)
+}
+
+func TestAnEarlyNoReachesALongUpload(t *testing.T) {
+	behind := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "full", http.StatusInsufficientStorage)
+	})
+	front := serve(t, behind, &fakeTarget{id: "iabc"})
+	for name, c := range map[string]struct {
+		host   string
+		status int
+	}{
+		"from inside":      {"3000-iabc.localhost", 507},
+		"from the gateway": {"3000-inone.localhost", 502},
+		"from a shut port": {"3001-iabc.localhost", 502},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const size = 16 << 20
+			conn, answer := raw(t, front, fmt.Sprintf("POST / HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n\r\n", c.host, size))
+			piece := make([]byte, 64<<10)
+			for sent := 0; sent < size; sent += len(piece) {
+				_, err := conn.Write(piece)
+				require.NoError(t, err, "after %d bytes", sent)
+				if sent == 4<<20 {
+					time.Sleep(700 * time.Millisecond)
+				}
+			}
+			resp, err := http.ReadResponse(answer, nil)
+			require.NoError(t, err)
+			require.Equal(t, c.status, resp.StatusCode)
+			_, err = io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			require.True(t, resp.Close)
+		})
+	}
+}
+
+func TestAnEarlyAnswerEndsWhileTheRequestIsOpen(t *testing.T) {
+	for name, behind := range map[string]http.HandlerFunc{
+		"with a length": func(w http.ResponseWriter, _ *http.Request) {
+			_ = http.NewResponseController(w).EnableFullDuplex()
+			http.Error(w, "no", http.StatusConflict)
+		},
+		"streamed": func(w http.ResponseWriter, _ *http.Request) {
+			_ = http.NewResponseController(w).EnableFullDuplex()
+			w.WriteHeader(http.StatusConflict)
+			w.(http.Flusher).Flush()
+			_, _ = io.WriteString(w, "no\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			front := serve(t, behind, &fakeTarget{id: "iabc"})
+			conn, answer := raw(t, front, "POST / HTTP/1.1\r\nHost: 3000-iabc.localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+			require.NoError(t, conn.SetDeadline(time.Now().Add(2*time.Second)))
+			resp, err := http.ReadResponse(answer, nil)
+			require.NoError(t, err)
+			require.Equal(t, 409, resp.StatusCode)
+			body, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			require.Equal(t, "no\n", string(body))
+		})
+	}
+}
+
 func TestUpgradePasses(t *testing.T) {
 	behind := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		conn, rw, err := http.NewResponseController(w).Hijack()

@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"bytes"
 	"html/template"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/agent-sandbox/agent-sandbox/local/access"
@@ -48,9 +50,15 @@ func (p *page) write(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 	h.Set("X-Content-Type-Options", "nosniff")
+	var text bytes.Buffer
+	if err := pageTemplate().Execute(&text, p); err != nil {
+		w.WriteHeader(p.Code)
+		return
+	}
+	h.Set("Content-Length", strconv.Itoa(text.Len()))
 	w.WriteHeader(p.Code)
 	// A client that has gone away is no business of the handler's.
-	_ = pageTemplate().Execute(w, p)
+	_, _ = w.Write(text.Bytes())
 }
 
 func pageTemplate() *template.Template {

@@ -10,11 +10,8 @@ import (
 )
 
 // proxy carries r to the sandbox and the answer back, both as they come.
-func (g *Gateway) proxy(w http.ResponseWriter, r *http.Request, to route, target Target) {
-	// Where the connection cannot do it, request and answer take turns.
-	_ = http.NewResponseController(w).EnableFullDuplex()
+func (g *Gateway) proxy(w http.ResponseWriter, r *http.Request, to route, target Target, in *intake) {
 	buffer := &choice{small: g.small, large: g.large}
-	in := watchIntake(r)
 	carrier := httputil.ReverseProxy{
 		Rewrite:       func(p *httputil.ProxyRequest) { rewrite(p, to, target) },
 		Transport:     target.Transport(),
@@ -22,11 +19,12 @@ func (g *Gateway) proxy(w http.ResponseWriter, r *http.Request, to route, target
 		BufferPool:    buffer,
 		ErrorLog:      g.log,
 		ModifyResponse: func(resp *http.Response) error {
-			in.announce(resp.Header)
-			return buffer.choose(resp)
+			in.announce(resp.Header, resp.ContentLength)
+			buffer.choose(resp.ContentLength)
+			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			in.announce(w.Header())
+			in.refuse(w.Header(), r)
 			failure(err, to, target).write(w, r)
 		},
 	}
