@@ -1,5 +1,5 @@
 import { describe, test } from 'node:test'
-import { E2B, InvalidArgumentError, Sandbox, SandboxError, SandboxNotFoundError } from 'e2b'
+import { E2B, InvalidArgumentError, Sandbox, SandboxError, SandboxNotFoundError, Template } from 'e2b'
 import { assert, made, sleep, until } from './sandbox.js'
 
 const near = (date, ms, slackMs = 15_000) =>
@@ -79,6 +79,11 @@ describe('create', { concurrency: 4 }, () => {
       assert.equal(e.statusCode, 400)
       return true
     })
+  })
+
+  test('templates that exist and do not', async () => {
+    assert.equal(await Template.exists('base'), true)
+    assert.equal(await Template.exists('no-such-template'), false)
   })
 
   test('through a bound client', async () => {
@@ -252,8 +257,9 @@ describe('pause', { concurrency: 3 }, () => {
   })
 
   test('the end of the lifetime pauses when asked to', async (t) => {
-    const box = await made(t, { timeoutMs: 1500, lifecycle: { onTimeout: 'pause' } })
+    const box = await made(t, { lifecycle: { onTimeout: 'pause' } })
     await box.files.write('kept', 'yes')
+    await box.setTimeout(500)
     await until('paused by its timeout', async () => (await box.getInfo()).state === 'paused', 8000)
     await box.connect({ timeoutMs: 60_000 })
     assert.equal(await box.files.read('kept'), 'yes')

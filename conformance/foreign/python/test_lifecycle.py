@@ -64,6 +64,20 @@ async def test_unknown_template(client):
         await client.create("no-such-template")
 
 
+async def test_through_a_bound_client(client):
+    bound = e2b.E2B(api_key=os.environ["E2B_API_KEY"])
+    Sandbox = bound.AsyncSandbox if client.is_async else bound.Sandbox
+    box = await client(Sandbox.create, timeout=60)
+    assert (await client(box.commands.run, "echo bound")).stdout == "bound\n"
+    assert await client(Sandbox.kill, box.sandbox_id) is True
+
+
+async def test_templates_that_exist_and_do_not(client):
+    Template = e2b.AsyncTemplate if client.is_async else e2b.Template
+    assert await client(Template.exists, "base") is True
+    assert await client(Template.exists, "no-such-template") is False
+
+
 async def test_the_same_idempotency_key_makes_one_sandbox(client):
     key, metadata = str(uuid.uuid4()), {"key": str(uuid.uuid4())}
     first = await client.create(idempotency_key=key, metadata=metadata)
@@ -211,8 +225,9 @@ async def test_pause_keeps_processes(client, create, until):
 
 
 async def test_pause_at_the_end_of_the_life(client, create, until):
-    box = await create(timeout=1, lifecycle={"on_timeout": "pause"})
+    box = await create(lifecycle={"on_timeout": "pause"})
     await client(box.files.write, "kept", "yes")
+    await client(box.set_timeout, 1)
 
     async def paused():
         return (await client(box.get_info)).state == e2b.SandboxState.PAUSED
