@@ -78,8 +78,9 @@ func LockState(ctx context.Context, path string) (unlock func(), err error) {
 	return lockFile(ctx, path+".lock")
 }
 
-// aliveClock bounds the question whether a server lives.
-const aliveClock = 2 * time.Second
+// aliveClock bounds the question whether a server lives. A dead one is refused at
+// once; one on an overloaded machine must not be taken for dead, or there are two.
+const aliveClock = 10 * time.Second
 
 // Alive asks the server to prove that it knows its key: a squatter on the port
 // learns nothing from the question.
