@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -24,10 +25,13 @@ func runInit(s Service) int {
 	// Capabilities belong to a thread: everything that needs them, and
 	// every start of a command, happens on this one.
 	runtime.LockOSThread()
+	nameProcess(boot.InitName)
 	// What commands inherit.
 	unix.Umask(0o022)
 	surviveSignals()
-	_ = unix.Close(boot.BinaryFD)
+	if closeInherited() != nil {
+		return 1
+	}
 	control, err := boot.Conn(os.NewFile(boot.ControlFD, "control"))
 	if err != nil {
 		return 1
@@ -115,6 +119,12 @@ func steps(list ...namedStep) error {
 type namedStep struct {
 	name string
 	do   func() error
+}
+
+// nameProcess is what ps shows; the kernel took the number of a descriptor.
+func nameProcess(name string) {
+	b := append([]byte(name), 0)
+	_, _, _ = unix.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0)
 }
 
 // surviveSignals keeps a `kill -TERM 1` from inside from ending the sandbox. They

@@ -73,7 +73,8 @@ func processes() (cpu time.Duration, memory int64) {
 			continue
 		}
 		n := func(i int) int64 { v, _ := strconv.ParseInt(f[i], 10, 64); return v }
-		cpu += time.Duration(n(11)+n(12)) * clockTick
+		// With that of children that were waited for.
+		cpu += time.Duration(n(11)+n(12)+n(13)+n(14)) * clockTick
 		memory += n(21) * int64(os.Getpagesize())
 	}
 	return cpu, memory

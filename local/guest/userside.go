@@ -24,6 +24,7 @@ import (
 // system call filter forbids namespaces.
 type userSide struct {
 	conn *net.UnixConn
+	data int64
 
 	mu      sync.Mutex
 	last    int
@@ -69,7 +70,7 @@ func (p *process1) startUserSide() error {
 	if err := boot.Send(ours, boot.Message{Op: boot.OpBoot}, filter); err != nil {
 		return err
 	}
-	p.userSide = &userSide{conn: ours, pending: map[int]*userProcess{}}
+	p.userSide = &userSide{conn: ours, data: p.cfg.DataBytes, pending: map[int]*userProcess{}}
 	go p.userSide.read()
 	return nil
 }
@@ -87,7 +88,7 @@ func (p *userProcess) Wait() syscall.WaitStatus { return <-p.status }
 
 // Launch implements daemon.Launcher.
 func (u *userSide) Launch(l *daemon.Launch) (daemon.Process, error) {
-	doc, err := boot.Document(order{Path: l.Path, Args: l.Args, Env: l.Env, Dir: l.Dir, TTY: l.TTY})
+	doc, err := boot.Document(order{Path: l.Path, Args: l.Args, Env: l.Env, Dir: l.Dir, TTY: l.TTY, Data: u.data})
 	if err != nil {
 		return nil, err
 	}
@@ -187,6 +188,8 @@ type order struct {
 	Env  []string `json:"env"`
 	Dir  string   `json:"dir"`
 	TTY  bool     `json:"tty,omitempty"`
+	// Data bounds the memory of each process; 0 = no bound.
+	Data int64 `json:"data,omitempty"`
 	// User is for sudo: whom to run it as.
 	User string `json:"user,omitempty"`
 }
@@ -208,6 +211,7 @@ func runUserSide() int {
 	if err != nil {
 		return 1
 	}
+	nameProcess(boot.UserSideName)
 	unix.Umask(0o022)
 	surviveSignals()
 	marks := openVictims()
@@ -276,6 +280,7 @@ func (s *starter) launch(seq int, files []*os.File) {
 		s.refuse(seq, err)
 		return
 	}
+	boundData(p.Pid(), o.Data)
 	_ = boot.Send(s.conn, boot.Message{Op: boot.OpStarted, Seq: seq, Pid: p.Pid()})
 	go func() {
 		status := p.Wait()

@@ -87,6 +87,7 @@ func (b *builder) build() {
 	for path, content := range written {
 		b.file(path, []byte(content))
 	}
+	b.apt()
 	b.accounts()
 	b.secret("etc/shadow", "etc/gshadow")
 	b.file(CAPath[1:], hostBundle())
@@ -232,6 +233,16 @@ var urlUser = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*://)[^/\s@"']*@`)
 
 // withoutCredentials cuts user and password out of every URL.
 func withoutCredentials(b []byte) []byte { return urlUser.ReplaceAll(b, []byte("$1")) }
+
+// apt says at once why it cannot work where there is one id.
+func (b *builder) apt() {
+	if b.owner || !isDir("/etc/apt") {
+		return
+	}
+	b.file("etc/apt/apt.conf.d/99ordinary-user", []byte(`APT::Sandbox::User "root";
+APT::Update::Pre-Invoke { "echo 'apt does not work in this sandbox: its server is run by an ordinary user, so the system files cannot change; run the server as root, or install into your home or a virtual environment' >&2; exit 1"; };
+`))
+}
 
 // pip takes over where the host's own pip looks for packages.
 func (b *builder) pip() {

@@ -62,7 +62,8 @@ func readProcess(pid int) (processInfo, bool) {
 	n := func(i int) int64 { v, _ := strconv.ParseInt(f[i], 10, 64); return v }
 	return processInfo{
 		pid: pid, state: f[0][0], parent: int(n(1)),
-		cpu: time.Duration(n(11)+n(12)) * clockTick,
+		// With that of children that were waited for.
+		cpu: time.Duration(n(11)+n(12)+n(13)+n(14)) * clockTick,
 		rss: n(21) * int64(os.Getpagesize()),
 	}, true
 }

@@ -21,7 +21,8 @@ func (s *starting) rlimits() []boot.Rlimit {
 			list = append(list, boot.Rlimit{Resource: unix.RLIMIT_NPROC, Value: uint64(s.spec.Pids)})
 			l.Enforced, l.Why = true, "RLIMIT_NPROC: "+l.Why
 		case "memory":
-			list = append(list, boot.Rlimit{Resource: unix.RLIMIT_DATA, Value: uint64(s.spec.MemoryMB) * mebibyte})
+			// Not process 1 itself: a Go program maps far more than it uses.
+			s.config.DataBytes = s.box.memory
 			l.Why = "each process alone is limited (RLIMIT_DATA): " + l.Why
 		}
 	}

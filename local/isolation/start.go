@@ -216,8 +216,9 @@ func (s *starting) configure() error {
 		SandboxID: s.spec.ID, TemplateID: s.template.ID, Token: s.spec.Token, Envs: s.spec.Envs,
 		Hostname: hostname(s.spec.ID), Ordinary: e.mode == Ordinary, Internet: s.spec.Internet,
 		Layers: layers(skeleton, e.mode), Hidden: s.template.hidden(), Removed: removed(),
-		CA: CAPath, Filter: e.filter, SharedBytes: s.box.memory / 2, CPUs: s.spec.CPUs, MemoryBytes: s.box.memory, Rlimits: s.rlimits(),
+		CA: CAPath, Filter: e.filter, SharedBytes: s.box.memory / 2, CPUs: s.spec.CPUs, MemoryBytes: s.box.memory,
 	}
+	s.config.Rlimits = s.rlimits()
 	for _, m := range s.spec.Mounts {
 		s.config.Mounts = append(s.config.Mounts, boot.Mount{Source: m.Source, Target: path.Clean(m.Target), Write: m.Write})
 	}

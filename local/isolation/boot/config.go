@@ -87,6 +87,9 @@ type Config struct {
 	SharedBytes int64 `json:"shared_bytes"`
 	// Rlimits are set on process 1 before it starts anything.
 	Rlimits []Rlimit `json:"rlimits,omitempty"`
+	// DataBytes bounds the data of each command's processes (RLIMIT_DATA) where
+	// no control group bounds their sum; 0 = no bound.
+	DataBytes int64 `json:"data_bytes,omitempty"`
 	// FDs names the descriptors that came with the message, in order.
 	FDs []string `json:"fds"`
 }
