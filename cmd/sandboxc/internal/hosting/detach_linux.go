@@ -63,7 +63,7 @@ func (l Launch) spawn(ctx context.Context) (*Report, error) {
 	}
 	defer func() { _ = r.Close() }()
 	cmd := &exec.Cmd{
-		Path: "/proc/self/exe", Args: l.arguments(), Dir: "/", Stdout: log, Stderr: log,
+		Path: self(), Args: l.arguments(), Dir: "/", Stdout: log, Stderr: log,
 		ExtraFiles:  []*os.File{w},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
@@ -80,6 +80,21 @@ func (l Launch) spawn(ctx context.Context) (*Report, error) {
 			Suggest("its words are in %s", log.Name())
 	}
 	return report, cmd.Process.Release()
+}
+
+// self is this program. Its file may have been replaced or removed meanwhile.
+func self() string {
+	const running = "/proc/self/exe"
+	path, err := os.Executable()
+	if err != nil {
+		return running
+	}
+	there, err := os.Stat(path)
+	now, err2 := os.Stat(running)
+	if err != nil || err2 != nil || !os.SameFile(there, now) {
+		return running
+	}
+	return path // which process lists show
 }
 
 func (l Launch) arguments() []string {

@@ -2,12 +2,13 @@ package hosting
 
 import (
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
 
-// portFile remembers the port of the last server of a state file.
-func portFile(state string) string { return strings.TrimSuffix(state, ".json") + ".port" }
+// portFile remembers the port of the last server of a state directory.
+func portFile(state string) string { return filepath.Join(filepath.Dir(state), "port") }
 
 func lastPort(state string) int {
 	b, err := os.ReadFile(portFile(state))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/cmd/sandboxc/internal/build"
@@ -55,6 +57,7 @@ func claim(ctx context.Context, o Options, path string) (*Server, error) {
 		return nil, err
 	}
 	keepPort(path, s.port)
+	sweepStates(path)
 	if err := native.WriteState(path, s.info); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -122,5 +125,17 @@ func removeState(path string, mine native.ServerInfo) {
 func forget(path string, mine native.ServerInfo) {
 	if there := native.ReadState(path); there != nil && there.PID == mine.PID && there.URL == mine.URL {
 		_ = os.Remove(path)
+	}
+}
+
+// sweepStates removes what servers of other development builds left that were
+// killed.
+func sweepStates(mine string) {
+	all, _ := filepath.Glob(filepath.Join(filepath.Dir(mine), "server-*.json"))
+	for _, path := range all {
+		s := native.ReadState(path)
+		if path != mine && s != nil && errors.Is(syscall.Kill(s.PID, 0), syscall.ESRCH) {
+			_ = os.Remove(path)
+		}
 	}
 }

@@ -26,6 +26,7 @@ func ordinary(t *testing.T) *program {
 	p.as = &syscall.Credential{Uid: nobody, Gid: nobody}
 	require.NoError(t, os.Mkdir(p.home, 0o700))
 	require.NoError(t, os.Chown(p.home, nobody, nobody))
+	t.Cleanup(func() { stopServers(t, p.state()) }) // before the directory goes
 	return p
 }
 
