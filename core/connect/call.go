@@ -46,7 +46,7 @@ func (c *Client) answer(ctx context.Context, resp *transport.Response, out Parse
 		return err
 	}
 	if err := Parse(c.Codec, out, b); err != nil {
-		return &Protocol{Expected: c.Codec.unaryType(), Got: firstBytes(b)}
+		return SecretsOf(c.Header).Breach(c.Codec.unaryType(), b)
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (c *Client) max() int {
 }
 
 func (c *Client) fail(ctx context.Context, resp *transport.Response) error {
-	return Failure(resp, ReadSome(ctx, resp.Body, maxErrorBody))
+	return Failure(resp, ReadSome(ctx, resp.Body, maxErrorBody), SecretsOf(c.Header))
 }
 
 // ErrTooLarge says that a body passed its limit.

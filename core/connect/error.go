@@ -71,8 +71,9 @@ func codeOfStatus(status int) string {
 const maxMessageText = 500
 
 // Failure turns an answer with a bad status into an error. It never fails: the
-// status decides, the body only adds words.
-func Failure(resp *transport.Response, body []byte) *Error {
+// status decides, the body only adds words, without the secrets of the request.
+func Failure(resp *transport.Response, body []byte, secrets Secrets) *Error {
+	body = secrets.Hide(body)
 	e := &Error{
 		Code: codeOfStatus(resp.Status), Status: resp.Status, Plain: true,
 		RequestID:  resp.Header.Get("x-e2b-trace-id"),

@@ -17,6 +17,13 @@ type Stream struct {
 	body  transport.ResponseBody
 	dec   decoder
 	ended bool
+
+	secrets Secrets
+}
+
+// Unexpected is the error for a message that is not what was expected.
+func (s *Stream) Unexpected(expected string, msg []byte) error {
+	return s.secrets.Breach(expected, msg)
 }
 
 // lastBytes is how long the connection may take to end after the end of the
@@ -38,7 +45,11 @@ func (c *Client) Open(ctx context.Context, procedure string, in Encoder) (*Strea
 		resp.Body.Close()
 		return nil, err
 	}
-	return &Stream{host: c.Host, body: resp.Body, dec: decoder{max: c.max()}}, nil
+	return c.stream(resp.Body), nil
+}
+
+func (c *Client) stream(body transport.ResponseBody) *Stream {
+	return &Stream{host: c.Host, body: body, dec: decoder{max: c.max()}, secrets: SecretsOf(c.Header)}
 }
 
 // checkStream refuses answers that are no stream of ours: a bad status, or a
@@ -52,10 +63,11 @@ func (c *Client) checkStream(ctx context.Context, resp *transport.Response) erro
 		return nil
 	}
 	some := ReadSome(ctx, resp.Body, maxErrorBody)
-	if e := Failure(resp, some); e.Message != "HTTP 200" {
+	secrets := SecretsOf(c.Header)
+	if e := Failure(resp, some, secrets); e.Message != "HTTP 200" {
 		return e
 	}
-	return &Protocol{Expected: c.Codec.streamType(), Got: firstBytes([]byte(got + " " + string(some)))}
+	return secrets.Breach(c.Codec.streamType(), []byte(got+" "+string(some)))
 }
 
 // Next waits for the next message, which is valid until the following Next.
@@ -70,7 +82,7 @@ func (s *Stream) Next(ctx context.Context) ([]byte, error) {
 			return nil, &Protocol{Expected: "a Connect envelope", Got: err.Error()}
 		case ok && flags&flagEnd != 0:
 			s.ended = true
-			end := endOfStream(msg)
+			end := s.endOfStream(msg)
 			s.drain(ctx)
 			return nil, end
 		case ok:
@@ -103,12 +115,13 @@ func (s *Stream) cut(ctx context.Context, err error) error {
 // Close aborts what has not been read.
 func (s *Stream) Close() { s.body.Close() }
 
-func endOfStream(msg []byte) error {
+func (s *Stream) endOfStream(msg []byte) error {
+	msg = s.secrets.Hide(msg)
 	var end struct {
 		Error *struct{ Code, Message string } `json:"error"`
 	}
 	if err := json.Unmarshal(msg, &end); err != nil {
-		return &Protocol{Expected: "the JSON of an end-of-stream message", Got: firstBytes(msg)}
+		return s.Unexpected("the JSON of an end-of-stream message", msg)
 	}
 	if end.Error == nil {
 		return io.EOF
@@ -142,7 +155,7 @@ func (c *Client) Send(ctx context.Context, procedure string, next func(context.C
 	if err := c.checkStream(ctx, resp); err != nil {
 		return err
 	}
-	s := &Stream{host: c.Host, body: resp.Body, dec: decoder{max: c.max()}}
+	s := c.stream(resp.Body)
 	return s.single(ctx, c.Codec, out)
 }
 
@@ -158,7 +171,7 @@ func (s *Stream) single(ctx context.Context, codec Codec, out Parser) error {
 			return err
 		}
 		if err := Parse(codec, out, msg); err != nil {
-			return &Protocol{Expected: codec.streamType(), Got: firstBytes(msg)}
+			return s.Unexpected(codec.streamType(), msg)
 		}
 	}
 }

@@ -106,10 +106,16 @@ func (c *Client) codec() connect.Codec {
 	if c.cfg.JSON {
 		return connect.JSON
 	}
-	if _, jsonOnly := c.cfg.Host.Cache().Get(c.codecKey()); jsonOnly {
+	if jsonOnly, _ := c.cfg.Host.Cache().Get(c.codecKey()); jsonOnly == true {
 		return connect.JSON
 	}
 	return connect.Proto
+}
+
+// codecKnown tells whether the peer has shown what it speaks.
+func (c *Client) codecKnown() bool {
+	_, known := c.cfg.Host.Cache().Get(c.codecKey())
+	return known || c.cfg.JSON
 }
 
 // spoken runs call, and once more in JSON when the peer refuses protobuf.
@@ -120,6 +126,9 @@ func (c *Client) spoken(user string, call func(rpc connect.Client) error) error 
 	if rpc.Codec == connect.Proto && errors.As(err, &answer) && answer.Status == 415 {
 		c.cfg.Host.Cache().Put(c.codecKey(), true)
 		return call(c.rpc(user))
+	}
+	if err == nil && !c.codecKnown() {
+		c.cfg.Host.Cache().Put(c.codecKey(), false)
 	}
 	return err
 }
@@ -183,7 +192,7 @@ func (c *Client) Healthy(ctx context.Context) (bool, error) {
 	case resp.Status == 502:
 		return false, nil
 	}
-	return false, connect.Classify(ctx, connect.Failure(resp, connect.ReadSome(limited, resp.Body, 4096)), processArea)
+	return false, connect.Classify(ctx, connect.Failure(resp, connect.ReadSome(limited, resp.Body, 4096), connect.SecretsOf(c.headers())), processArea)
 }
 
 // AtLeast compares a semantic version with a gate of e2b.md 3.6. An empty or

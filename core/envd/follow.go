@@ -120,7 +120,7 @@ func (f *follower) read() error {
 		}
 		f.alive()
 		if err := connect.Parse(f.codec, &f.ev, msg); err != nil {
-			return &connect.Protocol{Expected: "a process event", Got: strconv.QuoteToASCII(string(msg[:min(len(msg), 60)]))}
+			return f.stream.Unexpected("a process event", msg)
 		}
 		if f.sinkError = f.deliver(); f.sinkError != nil {
 			return f.sinkError

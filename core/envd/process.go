@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/agent-sandbox/agent-sandbox/core/connect"
+	"github.com/agent-sandbox/agent-sandbox/core/fault"
 	"github.com/agent-sandbox/agent-sandbox/core/plane"
 )
 
@@ -23,8 +24,12 @@ func (c *Client) SendInput(ctx context.Context, sel plane.Selector, pty bool, b 
 	return c.unary(ctx, false, service+"SendInput", "", processArea, inputRequest{sel, input{pty, b}}, done{})
 }
 
-// CloseStdin ends a process's stdin; twice is fine.
+// CloseStdin ends a process's stdin; twice is fine. Errors: E3004 before envd
+// 0.5.2 (e2b.md 3.6).
 func (c *Client) CloseStdin(ctx context.Context, sel plane.Selector) error {
+	if !AtLeast(c.cfg.Version, 0, 5, 2) {
+		return fault.New(fault.CodeCapability, "this sandbox's envd %s cannot close stdin", c.cfg.Version).Suggest("rebuild the template")
+	}
 	return c.unary(ctx, true, service+"CloseStdin", "", processArea, selectRequest{sel}, done{})
 }
 
@@ -60,7 +65,28 @@ func (c *Client) StreamInput(ctx context.Context, sel plane.Selector, pty bool, 
 		}
 		return streamData{input{pty, b}}, nil
 	}
-	rpc := c.rpc("")
-	err := rpc.Send(ctx, service+"StreamInput", message, done{})
+	err := c.learnCodec(ctx, sel)
+	if err == nil {
+		rpc := c.rpc("")
+		err = rpc.Send(ctx, service+"StreamInput", message, done{})
+	}
 	return c.explain(ctx, connect.Classify(ctx, err, processArea))
+}
+
+// learnCodec finds out what the peer speaks before any input is at stake: what
+// next gave cannot be had again.
+func (c *Client) learnCodec(ctx context.Context, sel plane.Selector) error {
+	if c.codecKnown() {
+		return nil
+	}
+	return c.spoken("", func(rpc connect.Client) error {
+		started := false
+		return rpc.Send(ctx, service+"StreamInput", func(context.Context) (connect.Encoder, error) {
+			if started {
+				return nil, io.EOF
+			}
+			started = true
+			return streamStart{sel}, nil
+		}, done{})
+	})
 }

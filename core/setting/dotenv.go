@@ -15,6 +15,7 @@ func parseDotEnv(b []byte, wanted map[string]bool) (map[string]string, error) {
 	if len(b) > maxDotEnv {
 		return nil, fault.InvalidArgument(".env has %d bytes, more than %d", len(b), maxDotEnv)
 	}
+	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 	values := map[string]string{}
 	for i, line := range bytes.Split(b, []byte("\n")) {
 		key, value, ok := dotEnvLine(string(bytes.TrimSuffix(line, []byte("\r"))))

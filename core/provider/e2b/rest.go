@@ -1,7 +1,6 @@
 package e2b
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -78,14 +77,14 @@ func (c *control) once(ctx context.Context, r *transport.Request, q call) (*tran
 	}
 	defer resp.Body.Close()
 	if resp.Status < 200 || resp.Status > 299 {
-		return nil, c.refusal(connect.Failure(resp, connect.ReadSome(limited, resp.Body, 64<<10)), resp)
+		return nil, c.refusal(connect.Failure(resp, connect.ReadSome(limited, resp.Body, 64<<10), connect.SecretsOf(r.Header)), resp)
 	}
 	b, err := connect.ReadAll(limited, resp.Body, maxAnswer)
 	if err != nil || q.out == nil {
 		return resp, err
 	}
 	if json.Unmarshal(b, q.out) != nil {
-		return nil, &connect.Protocol{Expected: "JSON from " + q.method + " " + q.path, Got: string(bytes.ToValidUTF8(b[:min(len(b), 60)], nil))}
+		return nil, connect.SecretsOf(r.Header).Breach("JSON from "+q.method+" "+q.path, b)
 	}
 	return resp, nil
 }
