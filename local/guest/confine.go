@@ -5,6 +5,7 @@ package guest
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"syscall"
 	"unsafe"
 
@@ -46,13 +47,18 @@ func dropCaps() error {
 			return fmt.Errorf("bounding set, capability %d: %w", c, err)
 		}
 	}
-	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var data [2]unix.CapUserData
+	hdr := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	data := new([2]unix.CapUserData)
+	// The threads read them through plain numbers: they may not move.
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	pin.Pin(hdr)
+	pin.Pin(data)
 	for i := range data {
 		kept := uint32(uint64(keptCaps) >> (32 * i))
 		data[i] = unix.CapUserData{Effective: kept, Permitted: kept}
 	}
-	err := everyThread(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&hdr)), uintptr(unsafe.Pointer(&data[0])), 0)
+	err := everyThread(unix.SYS_CAPSET, uintptr(unsafe.Pointer(hdr)), uintptr(unsafe.Pointer(data)), 0)
 	if err != nil {
 		return fmt.Errorf("capabilities: %w", err)
 	}

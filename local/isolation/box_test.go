@@ -41,10 +41,17 @@ func TestBoxLooksLikeASandbox(t *testing.T) {
 		"sh -c 'exit 7'; echo $?":                             "7\n",
 		"umask":                                               "0022\n",
 		"getent hosts $(hostname) | wc -l":                    "1\n",
+		"ls /proc/self/fd | wc -l":                            "4\n",
+		"ulimit -c":                                           "0\n",
 		"stat -c %a /tmp":                                     "1777\n",
 	} {
 		require.Equal(t, want, run(t, b, "user", script).Out, script)
 	}
+}
+
+func TestBoxTrustsItsOwnBundle(t *testing.T) {
+	b := start(t, open(t), isolation.Spec{ID: "trust", Trust: []byte("-- a bundle --\n")})
+	require.Equal(t, "-- a bundle --\n", run(t, b, "user", "cat $SSL_CERT_FILE").Out)
 }
 
 func TestBoxRootOwnsItsSystem(t *testing.T) {

@@ -10,7 +10,9 @@ import (
 
 // rlimits stand in for the control groups that could not be had.
 func (s *starting) rlimits() []boot.Rlimit {
-	list := []boot.Rlimit{{Resource: unix.RLIMIT_CORE, Value: 0}}
+	// 1 rather than 0: only that also keeps the kernel from feeding a crash to
+	// the host's own core dump program.
+	list := []boot.Rlimit{{Resource: unix.RLIMIT_CORE, Value: 1}}
 	for i := range s.box.limits {
 		l := &s.box.limits[i]
 		if l.Enforced {
