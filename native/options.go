@@ -58,7 +58,7 @@ func NewClient(ctx context.Context, o Options) (*Client, error) {
 			return nil, err
 		}
 	}
-	host, err := NewHost(HostOptions{Proxy: o.Proxy, CAFile: o.CAFile, Getenv: o.Getenv})
+	host, err := NewHost(o.host(settings.Provider))
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +67,23 @@ func NewClient(ctx context.Context, o Options) (*Client, error) {
 		return nil, errors.Join(err, host.Close())
 	}
 	return &Client{client, host}, nil
+}
+
+// host leaves the authorities out for the local provider: it is plain HTTP on
+// loopback, and reading a bundle costs more than making a sandbox.
+func (o *Options) host(provider string) HostOptions {
+	host := HostOptions{Proxy: o.Proxy, CAFile: o.CAFile, Getenv: o.Getenv}
+	if provider != "local" {
+		return host
+	}
+	host.CAFile = ""
+	host.Getenv = func(name string) string {
+		if name == "SSL_CERT_FILE" {
+			return ""
+		}
+		return o.Getenv(name)
+	}
+	return host
 }
 
 // Close ends what is under way and closes every connection. It is idempotent.
