@@ -41,6 +41,7 @@ func (r *Run) Run(a *App) error {
 		return err
 	}
 	defer func() { _ = client.Close() }()
+	a.trace("provider %s is ready", client.Provider())
 	return r.in(a, client, p)
 }
 
@@ -90,6 +91,7 @@ func (r *Run) in(a *App, client *native.Client, p *plan) error {
 	began = time.Now()
 	job := &job{app: a, sandbox: sbx, argv: p.argv, options: p.command, process: &r.Process, how: howInRun}
 	outcome := job.run(a.ctx)
+	a.trace("the command ended")
 	if r.Keep {
 		a.Warn("the sandbox stays: %s", sbx.ID())
 	}
