@@ -68,6 +68,11 @@ func codeOfStatus(status int) string {
 	return "unknown"
 }
 
+// isCode tells a Connect code, known or not, from any other text.
+func isCode(s string) bool {
+	return s != "" && len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == ""
+}
+
 const maxMessageText = 500
 
 // Failure turns an answer with a bad status into an error. It never fails: the
@@ -86,9 +91,9 @@ func Failure(resp *transport.Response, body []byte, secrets Secrets) *Error {
 		Port      int             `json:"port"`
 	}
 	if json.Unmarshal(body, &answer) == nil {
-		e.Message, e.SandboxID, e.Port = Clip(answer.Message), answer.SandboxID, answer.Port
+		e.Message, e.SandboxID, e.Port = Clip(answer.Message), Clip(answer.SandboxID), answer.Port
 		var code string
-		if json.Unmarshal(answer.Code, &code) == nil && code != "" {
+		if json.Unmarshal(answer.Code, &code) == nil && isCode(code) {
 			e.Code, e.Plain = code, false
 		}
 	} else if text := strings.TrimSpace(string(body)); isPlainText(text) {

@@ -127,7 +127,7 @@ func (s *Stream) endOfStream(msg []byte) error {
 		return io.EOF
 	}
 	code := end.Error.Code
-	if code == "" {
+	if !isCode(code) {
 		code = "unknown"
 	}
 	return &Error{Code: code, Message: Clip(end.Error.Message), Status: 200}
