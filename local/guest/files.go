@@ -69,5 +69,6 @@ func (p *process1) mountSudo() error {
 	if err := p.trees.attach(boot.FDBinary, target); err != nil {
 		return err
 	}
+	p.self = sudoPath
 	return setAttr(target, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 }

@@ -12,7 +12,6 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -40,7 +39,7 @@ func runInit(s Service) int {
 	if err != nil {
 		return 1
 	}
-	p := &process1{control: control, cfg: cfg, trees: trees, thread: newThread()}
+	p := &process1{self: "/proc/self/exe", control: control, cfg: cfg, trees: trees, thread: newThread()}
 	if err := p.boot(s); err != nil {
 		_ = boot.Send(control, failure(err))
 		return 1
@@ -123,8 +122,7 @@ type namedStep struct {
 
 // nameProcess is what ps shows; the kernel took the number of a descriptor.
 func nameProcess(name string) {
-	b := append([]byte(name), 0)
-	_, _, _ = unix.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0)
+	_ = os.WriteFile("/proc/self/comm", []byte(name), 0)
 }
 
 // surviveSignals keeps a `kill -TERM 1` from inside from ending the sandbox. They

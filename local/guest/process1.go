@@ -29,6 +29,9 @@ type Inside struct {
 
 // process1 is the state of process 1.
 type process1 struct {
+	// self is where this binary is executed from inside: a read-only mount, so
+	// that nobody can write to it through /proc/PID/exe.
+	self     string
 	control  *net.UnixConn
 	cfg      *boot.Config
 	trees    trees

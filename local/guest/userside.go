@@ -50,7 +50,7 @@ func (p *process1) startUserSide() error {
 	}
 	defer null.Close()
 	id := []syscall.SysProcIDMap{{ContainerID: userID, HostID: 0, Size: 1}}
-	_, err = syscall.ForkExec("/proc/self/exe", []string{boot.UserSideName}, &syscall.ProcAttr{
+	_, err = syscall.ForkExec(p.self, []string{boot.UserSideName}, &syscall.ProcAttr{
 		Dir:   "/",
 		Env:   []string{},
 		Files: []uintptr{null.Fd(), null.Fd(), null.Fd(), theirs.Fd()},

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/elastic/go-seccomp-bpf/arch"
 	"github.com/stretchr/testify/require"
@@ -88,6 +89,29 @@ func TestPromiseProcess1CannotBeTracedOrRead(t *testing.T) {
 		r := play(t, b, command{User: user, Role: []string{"probe-ptrace", "1"}})
 		require.Equal(t, 1, r.Code, "%s: %s", user, r.Out)
 	}
+}
+
+func TestOrdinaryUserSideCannotBeTracedOrRead(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("only an ordinary user's sandbox has one")
+	}
+	b := start(t, open(t), isolation.Spec{ID: "side"})
+	pid := strings.TrimSpace(run(t, b, "root", "pgrep -x sandboxc-user").Out)
+	require.NotEmpty(t, pid)
+	r := play(t, b, command{User: "user", Role: []string{"probe-ptrace", pid}})
+	require.Equal(t, 1, r.Code, r.Out)
+	// Root inside made its user namespace and may trace it; the binary that it
+	// runs, which belongs to the host's user, is on a read-only mount.
+	for _, user := range both {
+		r := run(t, b, user, "sh -c ': >> /proc/"+pid+"/exe' 2>&1; sh -c ': >> /proc/1/exe' 2>&1; sh -c ': >> "+inside+"' 2>&1")
+		require.Equal(t, 3, strings.Count(r.Out, "cannot create"), r.Out)
+		require.NotContains(t, r.Out, "busy", r.Out)
+	}
+	// Who kills it loses the sandbox's commands, and is told so.
+	run(t, b, "root", "kill -9 "+pid)
+	require.Eventually(t, func() bool {
+		return strings.Contains(run(t, b, "user", "true").Out, "is gone")
+	}, 5*time.Second, 20*time.Millisecond)
 }
 
 func TestPromiseTheKernelCannotBeChanged(t *testing.T) {
