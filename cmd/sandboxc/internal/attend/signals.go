@@ -16,7 +16,10 @@ type Signals struct{ c chan os.Signal }
 // still be ended. Programs that this one starts do not inherit any of it.
 func Listen() *Signals {
 	s := &Signals{c: make(chan os.Signal, 8)}
-	signal.Notify(s.c, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(s.c, syscall.SIGINT, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // under nohup it stays so
+		signal.Notify(s.c, syscall.SIGHUP)
+	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return s
 }

@@ -19,6 +19,9 @@ import (
 
 // Main runs one command line and gives the exit code.
 func Main(args []string) int {
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
 	cli := &CLI{}
 	app := &App{began: time.Now(), Printer: &output.Printer{Out: os.Stdout, Err: os.Stderr, JSON: asksJSON(args), Dim: dims()}}
 	exit, over := -1, false

@@ -62,14 +62,13 @@ func (r *Run) plan() (*plan, error) {
 	if p.command, err = r.Process.options(); err != nil {
 		return nil, err
 	}
-	life := runLife
-	p.create.Timeout = &life
 	p.copies, err = r.copies()
 	return p, err
 }
 
 // in runs the plan on a provider.
 func (r *Run) in(a *App, client *native.Client, p *plan) error {
+	p.create.Timeout = r.life(client.Provider())
 	began := time.Now()
 	var sbx *native.Sandbox
 	err := a.starting(func(ctx context.Context) (err error) {
@@ -87,7 +86,9 @@ func (r *Run) in(a *App, client *native.Client, p *plan) error {
 	if err != nil {
 		return err
 	}
-	defer keepAlive(a.ctx, sbx)()
+	if *p.create.Timeout > 0 {
+		defer keepAlive(a.ctx, sbx)()
+	}
 	began = time.Now()
 	job := &job{app: a, sandbox: sbx, argv: p.argv, options: p.command, process: &r.Process, how: howInRun}
 	outcome := job.run(a.ctx)
@@ -112,6 +113,16 @@ const (
 	// endClock bounds the end of a sandbox.
 	endClock = 10 * time.Second
 )
+
+// life is that of the new sandbox. On a server of our own it needs no end: it
+// ends with this program, which may be stopped for long in between.
+func (r *Run) life(provider string) *time.Duration {
+	life := runLife
+	if provider == "local" && !r.Keep {
+		life = 0
+	}
+	return &life
+}
 
 // keepAlive prolongs the life of a sandbox until stopped. A failure is told by
 // the command's own stream.
