@@ -32,7 +32,9 @@ func parseDotEnv(b []byte, wanted map[string]bool) (map[string]string, error) {
 
 func dotEnvLine(line string) (key, value string, ok bool) {
 	line = strings.TrimSpace(line)
-	line = strings.TrimSpace(strings.TrimPrefix(line, "export "))
+	if rest, ok := strings.CutPrefix(line, "export"); ok && strings.TrimLeft(rest, " \t") != rest {
+		line = strings.TrimSpace(rest)
+	}
 	key, value, ok = strings.Cut(line, "=")
 	if !ok || strings.HasPrefix(line, "#") {
 		return "", "", false

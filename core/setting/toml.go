@@ -1,6 +1,7 @@
 package setting
 
 import (
+	"iter"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -15,11 +16,14 @@ func parseTOML(b []byte) (map[string]string, error) {
 	if !utf8.Valid(b) {
 		return nil, fault.InvalidArgument("config.toml is not UTF-8")
 	}
-	p := tomlReader{values: map[string]string{}, tables: map[string]bool{}}
+	p := tomlReader{values: map[string]string{}, tables: map[string]bool{}, dotted: map[string]bool{}, around: map[string]bool{}}
 	text := strings.TrimPrefix(string(b), "\ufeff")
-	for i, line := range strings.Split(text, "\n") {
-		p.line = i + 1
-		if err := p.read(strings.TrimSuffix(line, "\r")); err != nil {
+	for line := range strings.Lines(text) {
+		p.line++
+		if whole, ok := strings.CutSuffix(line, "\n"); ok {
+			line = strings.TrimSuffix(whole, "\r")
+		}
+		if err := p.read(line); err != nil {
 			return nil, err
 		}
 	}
@@ -28,7 +32,9 @@ func parseTOML(b []byte) (map[string]string, error) {
 
 type tomlReader struct {
 	values map[string]string
-	tables map[string]bool
+	tables map[string]bool // with a header of their own
+	dotted map[string]bool // made by dotted keys
+	around map[string]bool // all of these, and what is around them
 	table  string
 	line   int
 	text   string
@@ -87,7 +93,7 @@ func (p *tomlReader) header() error {
 	if strings.HasPrefix(p.text[p.at:], "[") {
 		return p.fail("arrays of tables are not read here")
 	}
-	name, err := p.dotted()
+	name, err := p.dottedKey()
 	if err != nil {
 		return err
 	}
@@ -98,16 +104,64 @@ func (p *tomlReader) header() error {
 	if !p.atEnd() {
 		return p.fail("unexpected text after the table")
 	}
-	if _, taken := p.values[name]; taken || p.tables[name] {
+	if p.tables[name] || p.dotted[name] || p.insideValue(name) {
 		p.at = start
 		return p.fail("the table " + name + " is there twice")
 	}
-	p.tables[name], p.table = true, name+"."
+	p.note(p.tables, name)
+	p.table = name + "."
 	return p.comment()
 }
 
-// dotted reads key.key. A dot inside a quoted key is refused: our names have none.
-func (p *tomlReader) dotted() (string, error) {
+// insideValue tells whether name, or a table around it, is a value already.
+func (p *tomlReader) insideValue(name string) bool {
+	for outer := range outers(name + ".") {
+		if _, taken := p.values[outer]; taken {
+			return true
+		}
+	}
+	return false
+}
+
+// taken tells whether a value cannot be put at key, and notes the tables that a
+// dotted key makes.
+func (p *tomlReader) taken(key string) bool {
+	if p.insideValue(key) || p.around[key] {
+		return true
+	}
+	for outer := range outers(key) {
+		if len(outer) < len(p.table) {
+			continue
+		}
+		if p.tables[outer] {
+			return true
+		}
+		p.note(p.dotted, outer)
+	}
+	return false
+}
+
+// note remembers that name is a table.
+func (p *tomlReader) note(kind map[string]bool, name string) {
+	kind[name] = true
+	for outer := range outers(name + ".") {
+		p.around[outer] = true
+	}
+}
+
+// outers are what stands before each dot.
+func outers(key string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i, c := range []byte(key) {
+			if c == '.' && !yield(key[:i]) {
+				return
+			}
+		}
+	}
+}
+
+// dottedKey reads key.key. A dot inside a quoted key is refused: our names have none.
+func (p *tomlReader) dottedKey() (string, error) {
 	var parts []string
 	for {
 		p.blank()
@@ -125,7 +179,7 @@ func (p *tomlReader) dotted() (string, error) {
 }
 
 func (p *tomlReader) key() (string, error) {
-	k, err := p.dotted()
+	k, err := p.dottedKey()
 	return p.table + k, err
 }
 
@@ -160,7 +214,7 @@ func (p *tomlReader) assign(key string) error {
 	if !p.atEnd() {
 		return p.fail("unexpected text after the value")
 	}
-	if _, twice := p.values[key]; twice || p.tables[key] {
+	if p.taken(key) {
 		p.at = start
 		return p.fail("the key " + key + " is there twice")
 	}
