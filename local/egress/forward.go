@@ -22,11 +22,13 @@ type forwarder struct {
 	target target
 	plan   plan // of the address dialled; used where the name does not matter
 	client *bufio.Reader
+	asks   *headReader // below client
 
-	server *bufio.Reader
-	out    splice.Conn
-	host   string   // whom out is connected to; "" is the address dialled
-	proxy  *url.URL // out leads to this proxy of the host's, which takes whole URLs
+	server  *bufio.Reader
+	answers *headReader // below server
+	out     splice.Conn
+	host    string   // whom out is connected to; "" is the address dialled
+	proxy   *url.URL // out leads to this proxy of the host's, which takes whole URLs
 }
 
 // rewrites tells whether plain HTTP has to be looked at though its address is
@@ -49,7 +51,8 @@ func (p *Policy) whole(s *ruleset, plan plan) *url.URL {
 }
 
 func newForwarder(l *link, t target, p plan, first opening) *forwarder {
-	return &forwarder{link: l, target: t, plan: p, client: bufio.NewReaderSize(io.MultiReader(bytes.NewReader(first.bytes), l.inside), maxPeek)}
+	asks := &headReader{from: io.MultiReader(bytes.NewReader(first.bytes), l.inside)}
+	return &forwarder{link: l, target: t, plan: p, asks: asks, client: bufio.NewReaderSize(asks, maxPeek)}
 }
 
 const (
@@ -64,10 +67,12 @@ func (f *forwarder) run() {
 	defer f.finish()
 	for goOn := true; goOn; {
 		_ = f.link.inside.SetReadDeadline(time.Now().Add(splice.Idle))
+		f.asks.begin()
 		req, err := http.ReadRequest(f.client)
 		if err != nil {
 			return
 		}
+		f.asks.end()
 		goOn = f.pass(req)
 	}
 }
@@ -144,7 +149,8 @@ func (f *forwarder) dial(s *ruleset, p plan, key string) (err error) {
 	if err != nil {
 		return err
 	}
-	f.server, f.host = bufio.NewReader(f.out), key
+	f.answers = &headReader{from: f.out}
+	f.server, f.host = bufio.NewReader(f.answers), key
 	return nil
 }
 
@@ -185,10 +191,12 @@ func (f *forwarder) send(req *http.Request) error {
 // answer passes the server's answer, with what comes before the final one.
 func (f *forwarder) answer(req *http.Request) bool {
 	for {
+		f.answers.begin()
 		resp, err := http.ReadResponse(f.server, req)
 		if err != nil {
 			return false
 		}
+		f.answers.end()
 		switch {
 		case resp.StatusCode == http.StatusSwitchingProtocols:
 			f.upgrade(resp)

@@ -148,6 +148,44 @@ func TestForwarderRefusesSmuggledRequests(t *testing.T) {
 	}
 }
 
+func TestForwarderBoundsHeads(t *testing.T) {
+	line := []byte("X-Endless: " + strings.Repeat("a", 4<<10) + "\r\n")
+	endless := func(c io.Writer) (sent int) {
+		for sent < 8*maxHead {
+			n, err := c.Write(line)
+			if sent += n; err != nil {
+				break
+			}
+		}
+		return sent
+	}
+	t.Run("request", func(t *testing.T) {
+		_, c := forwarded(t, func(http.ResponseWriter, *http.Request) {})
+		_, err := c.Write([]byte("GET /first HTTP/1.1\r\nHost: site.test\r\n\r\nGET / HTTP/1.1\r\nHost: site.test\r\n"))
+		require.NoError(t, err)
+		// What lingers after the end is bounded too.
+		require.Less(t, endless(c), maxHead+2*maxLinger)
+	})
+	t.Run("answer", func(t *testing.T) {
+		sent := make(chan int, 1)
+		_, c := forwarded(t, func(rw http.ResponseWriter, _ *http.Request) {
+			conn, _, err := http.NewResponseController(rw).Hijack()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			_, _ = conn.Write([]byte("HTTP/1.1 200 OK\r\n"))
+			sent <- endless(conn)
+		})
+		_, err := c.Write([]byte("GET / HTTP/1.1\r\nHost: site.test\r\n\r\n"))
+		require.NoError(t, err)
+		got, _ := io.ReadAll(c)
+		require.Empty(t, got)
+		// The kernel's own buffers take some more.
+		require.Less(t, <-sent, 8*maxHead)
+	})
+}
+
 func TestRequestThatIsNoneIsDropped(t *testing.T) {
 	w := newWorld(t)
 	w.open(Rules{})
