@@ -54,7 +54,17 @@ func v1Body(b newSandbox) newSandbox {
 
 func (c *control) create(ctx context.Context, path string, body newSandbox, header transport.Header, out *sandbox) error {
 	_, err := c.rest(ctx, call{method: "POST", path: path, body: body, out: out, header: header, idempotent: len(header) > 0, area: createArea})
-	return quota(err)
+	return c.unmade(quota(err))
+}
+
+// unmade: when our own server cannot make a sandbox, it is this machine that
+// refuses, and its answer says what. Trying again does not help.
+func (c *control) unmade(err error) error {
+	if e := fault.As(err); e != nil && e.Status == 500 && c.preset.EndlessLife {
+		e.Code, e.Retryable, e.Docs = fault.CodeSandboxCreation, false, "docs/local-provider.md"
+		return e.Suggest("sandboxc doctor says what this machine lacks")
+	}
+	return err
 }
 
 // quota says what a 429 of create may mean besides too many requests: there may
