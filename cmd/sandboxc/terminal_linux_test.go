@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -91,4 +93,29 @@ func TestPipedTerminalEndsWithItsInput(t *testing.T) {
 			require.Contains(t, string(out), "abc")
 		})
 	}
+}
+
+func TestProgressIsShownOnATerminalOnly(t *testing.T) {
+	needRoot(t)
+	p := newProgram(t)
+	id, _, _ := p.output("create", "-q")
+	id = strings.TrimSpace(id)
+	require.NoError(t, os.WriteFile(filepath.Join(p.home, "big"), make([]byte, 20<<20), 0o600))
+	s := p.onScreen("cp", "big", id+":")
+	require.Equal(t, 0, s.ends())
+	require.Contains(t, s.shown(), "20.0 MiB / 20.0 MiB")
+	s = p.onScreen("-q", "cp", id+":big", "back")
+	require.Equal(t, 0, s.ends())
+	require.Empty(t, s.shown())
+	out, errs, code := p.output("cp", id+":big", "again")
+	require.Equal(t, 0, code)
+	require.Empty(t, out+errs)
+}
+
+func TestShellRefusesJSON(t *testing.T) {
+	needRoot(t)
+	p := newProgram(t)
+	out, _, code := p.output("shell", "--json", "iabc")
+	require.Equal(t, 125, code)
+	require.Contains(t, out, `"code":"E8000"`)
 }
