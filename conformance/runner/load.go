@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -160,6 +161,26 @@ func (c *Case) variants() []*Case {
 		all = append(all, &v)
 	}
 	return all
+}
+
+// Timed tells whether time matters to a case.
+func (c *Case) Timed() bool { return mentions(c.raw, timed) }
+
+// timed is what makes a case depend on the speed of the machine.
+var timed = regexp.MustCompile(`^(max_ms|min_ms|sleep_ms|delay_ms|pause_us|cancel_after_ms|hang|.*timeout_ms)$`)
+
+func mentions(node any, name *regexp.Regexp) bool {
+	switch n := node.(type) {
+	case []any:
+		return slices.ContainsFunc(n, func(v any) bool { return mentions(v, name) })
+	case map[string]any:
+		for k, v := range n {
+			if name.MatchString(k) || mentions(v, name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (c *Case) speaksRPC() bool {
