@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -35,9 +36,11 @@ func open(ctx context.Context, o Options, key string, preferred int) (*Server, e
 		return nil, err
 	}
 	s := &Server{port: port, ended: make(chan error, len(listeners))}
-	s.local, err = local.New(ctx, local.Options{
-		StateDir: native.StateDir(o.Getenv), Internet: o.Internet, Registries: o.Registries, AllowOrigins: o.AllowOrigins,
-		APIKey: key, Log: o.Log, Version: build.Version(),
+	s.local, err = alone(ctx, o, func() (*local.Server, error) {
+		return local.New(ctx, local.Options{
+			StateDir: native.StateDir(o.Getenv), Internet: o.Internet, Registries: o.Registries, AllowOrigins: o.AllowOrigins,
+			APIKey: key, Log: o.Log, Version: build.Version(),
+		})
 	})
 	if err != nil {
 		for _, l := range listeners {
@@ -54,6 +57,17 @@ func open(ctx context.Context, o Options, key string, preferred int) (*Server, e
 		URL: url, SandboxURL: url, APIKey: key,
 	}
 	return s, nil
+}
+
+// alone lets one server at a time open in a state directory: each sweeps away
+// what looks left behind, and one that is half open looks like that.
+func alone(ctx context.Context, o Options, start func() (*local.Server, error)) (*local.Server, error) {
+	unlock, err := lockState(ctx, filepath.Join(native.StateDir(o.Getenv), "opening"))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return start()
 }
 
 // Info is what a client needs to use the server.
