@@ -33,6 +33,8 @@ type Box struct {
 	// frozen is the path of the note about the pause.
 	frozen string
 	full   atomic.Bool
+	// dying is set by Kill: a freeze under way has nothing to wait for.
+	dying atomic.Bool
 
 	done    chan struct{}
 	cleanup error
@@ -137,6 +139,7 @@ func (b *Box) post(ctx context.Context, m boot.Message, files ...*os.File) error
 // Kill ends every process inside and returns when nothing of the sandbox is
 // left on this machine. It may be called at any time and more than once.
 func (b *Box) Kill() error {
+	b.dying.Store(true)
 	b.cage.kill()
 	// Process 1 takes its whole process namespace with it, frozen or not.
 	_ = b.cmd.Process.Kill()

@@ -55,6 +55,7 @@ func (b *Box) Resume(context.Context) error {
 		return fmt.Errorf("isolation: resume: %w", err)
 	}
 	b.paused = false
+	b.full.Store(false)
 	b.unnote()
 	return nil
 }
@@ -82,16 +83,23 @@ func (b *Box) thaw() {
 func (b *Box) freeze(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, freezeTimeout)
 	defer cancel()
+	still := func() (bool, error) { return stopTree(b.cmd.Process.Pid) }
 	switch {
 	case b.cage.dirs[""] != "":
 		if err := b.cage.write("", "cgroup.freeze", "1"); err != nil {
 			return err
 		}
-		return poll(ctx, func() (bool, error) { return b.cage.stat("", "cgroup.events", "frozen") == 1, nil })
+		still = func() (bool, error) { return b.cage.stat("", "cgroup.events", "frozen") == 1, nil }
 	case b.cage.dirs["freezer"] != "":
-		return poll(ctx, b.freezeV1)
+		still = b.freezeV1
 	}
-	return poll(ctx, func() (bool, error) { return stopTree(b.cmd.Process.Pid) })
+	return poll(ctx, func() (bool, error) {
+		// Nothing that ends ever stands still, and its end waits for this.
+		if b.dying.Load() || b.ended() {
+			return false, ErrGone
+		}
+		return still()
+	})
 }
 
 // freezeV1 asks again each time: a freeze may stop half-way.
