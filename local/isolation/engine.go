@@ -192,7 +192,7 @@ func (e *Engine) add(b *Box) error {
 	if e.closed {
 		return ErrClosed
 	}
-	e.boxes[b] = struct{}{}
+	e.boxes[b], e.names[b.id] = struct{}{}, true
 	return nil
 }
 

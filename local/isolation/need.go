@@ -65,22 +65,19 @@ func (e *Engine) needNamespaces() Need {
 // tryNamespaces makes the namespaces of a sandbox and a mount in them. The
 // mount tells: AppArmor lets the clone pass and takes the rights away.
 func (e *Engine) tryNamespaces() error {
-	s := &starting{engine: e, box: &Box{plot: &plot{}}}
+	p := &plot{}
 	if e.mode == Root {
 		ids, err := e.ids.take()
 		if err != nil {
 			return err
 		}
 		defer ids.free()
-		s.box.plot.ids = ids
+		p.ids = ids
 	}
 	cmd := &exec.Cmd{
 		Path: "/bin/sh", Args: []string{"sh", "-c", "mount -t tmpfs none /tmp"},
 		Env: []string{"PATH=" + Path}, Dir: "/",
-		SysProcAttr: &syscall.SysProcAttr{
-			Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
-			UidMappings: s.uidMap(), GidMappings: s.gidMap(), GidMappingsEnableSetgroups: e.mode == Root, Credential: s.credential(),
-		},
+		SysProcAttr: p.namespaces(),
 	}
 	if err := cmd.Start(); err != nil {
 		return refusal(err, e.mode)

@@ -30,11 +30,11 @@ func (p *plot) free() error {
 	return err
 }
 
-// plotPool keeps plots of the default size ready: making a file system takes
-// longer than starting a sandbox may, and even making directories counts.
+// plotPool keeps seeds of the default size ready: making a file system takes
+// longer than starting a sandbox may, and so does starting a process.
 type plotPool struct {
 	engine *Engine
-	ready  chan *plot
+	ready  chan *seed
 	stop   context.CancelFunc
 	done   sync.WaitGroup
 
@@ -49,11 +49,11 @@ type plotPool struct {
 const poolDelay = 150 * time.Millisecond
 
 // refillDelay keeps the next plot from competing with the start that took one.
-const refillDelay = 50 * time.Millisecond
+const refillDelay = 5 * time.Millisecond
 
 func newPlotPool(e *Engine, size int) *plotPool {
 	ctx, stop := context.WithCancel(context.Background())
-	p := &plotPool{engine: e, ready: make(chan *plot, size), stop: stop}
+	p := &plotPool{engine: e, ready: make(chan *seed, size), stop: stop}
 	if e.mode != Root {
 		p.noImages = errOrdinaryDisk
 	}
@@ -72,7 +72,7 @@ func (p *plotPool) fill(ctx context.Context) {
 			return
 		case <-time.After(wait):
 		}
-		x, err := p.makeReady(ctx)
+		x, err := p.sow(ctx)
 		if err != nil {
 			if ctx.Err() == nil {
 				p.engine.log.Warn("no sandbox can be prepared in advance", "error", err)
@@ -86,6 +86,21 @@ func (p *plotPool) fill(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// sow makes a seed: a plot, and process 1 where the machine lets it start.
+func (p *plotPool) sow(ctx context.Context) (*seed, error) {
+	x, err := p.makeReady(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &seed{plot: x}
+	spec := Spec{ID: "ready-" + p.name()}.withDefaults()
+	if err := s.start(p.engine, spec); err != nil {
+		// The sandbox that gets this plot says what refused.
+		p.engine.log.Info("no process waits for the next sandbox", "error", err)
+	}
+	return s, nil
 }
 
 // makeReady makes a plot with a file system, or without one where that fails.
@@ -131,16 +146,30 @@ func (p *plotPool) finish(x *plot) (*plot, error) {
 	return x, nil
 }
 
-// take gives a plot of size bytes, from the pool if one is ready.
-func (p *plotPool) take(size int64) (*plot, error) {
-	if size == DefaultDiskMB*mebibyte {
-		select {
-		case x := <-p.ready:
-			return x, nil
-		default:
-		}
+// take gives what a sandbox needs, from the pool where one of its kind is ready.
+func (p *plotPool) take(spec Spec) (*seed, error) {
+	size := int64(spec.DiskMB) * mebibyte
+	if size != DefaultDiskMB*mebibyte {
+		return p.bare(size)
 	}
-	return p.make(size)
+	select {
+	case s := <-p.ready:
+		if !spec.hasDefaultLimits() {
+			s.stop()
+		}
+		return s, nil
+	default:
+		return p.bare(size)
+	}
+}
+
+// bare is a seed without a process.
+func (p *plotPool) bare(size int64) (*seed, error) {
+	x, err := p.make(size)
+	if err != nil {
+		return nil, err
+	}
+	return &seed{plot: x}, nil
 }
 
 func (p *plotPool) name() string {

@@ -61,6 +61,12 @@ func (s Spec) withDefaults() Spec {
 	return s
 }
 
+// hasDefaultLimits tells whether a process that was started with the default
+// limits may become this sandbox.
+func (s Spec) hasDefaultLimits() bool {
+	return s.CPUs == DefaultCPUs && s.MemoryMB == DefaultMemoryMB && s.DiskMB == DefaultDiskMB && s.Pids == DefaultPids
+}
+
 // minimum sizes below which a sandbox cannot work.
 const (
 	minMemoryMB = 32

@@ -7,13 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path"
 	"strconv"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/agent-sandbox/agent-sandbox/local/isolation/boot"
 )
@@ -51,17 +48,26 @@ type starting struct {
 	template Template
 	box      *Box
 	config   *boot.Config
-	userns   *os.File
 	files    []*os.File
+	waited   bool // the process waited in the pool
+	fresh    bool // it must not
 }
 
+// run makes the sandbox of a process that waited, or once more of a new one when
+// that had ended meanwhile, as the OOM killer may have it.
 func (s *starting) run(ctx context.Context) (*Box, error) {
-	defer func() { closeFiles(s.files) }()
+	b, err := s.attempt(ctx)
+	if s.waited && errors.Is(err, errEndedEarly) && ctx.Err() == nil {
+		s.fresh = true
+		return s.attempt(ctx)
+	}
+	return b, err
+}
+
+func (s *starting) attempt(ctx context.Context) (*Box, error) {
+	defer func() { closeFiles(s.files); s.files = nil }()
 	if err := s.reserve(); err != nil {
 		return nil, err
-	}
-	if err := s.spawn(); err != nil {
-		return nil, errors.Join(err, s.box.remove())
 	}
 	if err := s.engine.add(s.box); err != nil {
 		_ = s.box.cmd.Process.Kill()
@@ -77,70 +83,26 @@ func (s *starting) run(ctx context.Context) (*Box, error) {
 	return s.box, nil
 }
 
-// reserve takes what the sandbox needs before it has a process.
+// reserve takes what the sandbox needs before it is one: from the pool, or made now.
 func (s *starting) reserve() error {
-	x, err := s.engine.plots.take(int64(s.spec.DiskMB) * mebibyte)
+	x, err := s.engine.plots.take(s.spec)
 	if err != nil {
 		return err
 	}
-	b := &Box{
-		id: s.spec.ID, engine: s.engine, done: make(chan struct{}), plot: x,
-		memory: int64(s.spec.MemoryMB) * mebibyte, cage: s.engine.groups.newCage(s.spec),
+	if s.fresh {
+		x.stop()
 	}
-	b.limits = append(append([]Limit{}, b.cage.limits...), x.limit)
-	s.box = b
+	if s.waited = x.started(); !s.waited {
+		if err := x.start(s.engine, s.spec); err != nil {
+			return errors.Join(err, x.free())
+		}
+	}
+	s.box = &Box{
+		id: s.spec.ID, engine: s.engine, done: make(chan struct{}), plot: x.plot,
+		memory: int64(s.spec.MemoryMB) * mebibyte, cage: x.cage, cmd: x.cmd, control: x.control,
+	}
+	s.box.limits = append(append([]Limit{}, x.cage.limits...), x.plot.limit)
 	return nil
-}
-
-// spawn clones process 1 into its namespaces. It waits for its boot message.
-func (s *starting) spawn() error {
-	ours, theirs, err := boot.Pair()
-	if err != nil {
-		return err
-	}
-	defer theirs.Close()
-	s.box.control = ours
-	cmd := &exec.Cmd{
-		Path:       "/proc/self/fd/" + strconv.Itoa(boot.BinaryFD),
-		Args:       []string{boot.InitName},
-		Env:        []string{},
-		Dir:        "/",
-		ExtraFiles: []*os.File{theirs, s.engine.binary},
-		SysProcAttr: &syscall.SysProcAttr{
-			Setsid: true,
-			Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
-				unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP,
-			UidMappings: s.uidMap(), GidMappings: s.gidMap(),
-			GidMappingsEnableSetgroups: s.engine.mode == Root,
-			Credential:                 s.credential(),
-		},
-	}
-	if err := s.box.cage.spawn(s.engine.groups, cmd); err != nil {
-		return refusal(err, s.engine.mode)
-	}
-	s.box.cmd = cmd
-	return nil
-}
-
-func (s *starting) uidMap() []syscall.SysProcIDMap {
-	if s.box.plot.ids == nil {
-		return []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
-	}
-	return []syscall.SysProcIDMap{{ContainerID: 0, HostID: s.box.plot.ids.base, Size: rangeLen}}
-}
-
-func (s *starting) gidMap() []syscall.SysProcIDMap {
-	if s.box.plot.ids == nil {
-		return []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
-	}
-	return s.uidMap()
-}
-
-func (s *starting) credential() *syscall.Credential {
-	if s.box.plot.ids == nil {
-		return nil
-	}
-	return &syscall.Credential{Uid: 0, Gid: 0}
 }
 
 // hand gives the process its boot message and waits for its answer.
@@ -154,10 +116,12 @@ func (s *starting) hand(ctx context.Context) error {
 	}
 	s.files = append([]*os.File{doc}, s.files...)
 	if err := s.box.post(ctx, boot.Message{Op: boot.OpBoot}, s.files...); err != nil {
-		return err
+		return errors.Join(errEndedEarly, err)
 	}
 	return s.answer(ctx)
 }
+
+var errEndedEarly = errors.New("process 1 ended before it answered")
 
 func (s *starting) answer(ctx context.Context) error {
 	c := s.box.control
@@ -172,7 +136,7 @@ func (s *starting) answer(ctx context.Context) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf("no answer within %v: %w", bootTimeout, err)
 	case err != nil:
-		return errors.New("process 1 ended before it answered")
+		return errEndedEarly
 	case m.Op == boot.OpFailed:
 		return bootError(m, s.engine.mode)
 	}
