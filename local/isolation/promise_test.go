@@ -96,8 +96,11 @@ func TestOrdinaryUserSideCannotBeTracedOrRead(t *testing.T) {
 		t.Skip("only an ordinary user's sandbox has one")
 	}
 	b := start(t, open(t), isolation.Spec{ID: "side"})
-	pid := strings.TrimSpace(run(t, b, "root", "pgrep -x sandboxc-user").Out)
-	require.NotEmpty(t, pid)
+	var pid string
+	require.Eventually(t, func() bool { // it takes its name once it runs
+		pid = strings.TrimSpace(run(t, b, "root", "pgrep -x sandboxc-user").Out)
+		return pid != ""
+	}, 10*time.Second, 50*time.Millisecond)
 	r := play(t, b, command{User: "user", Role: []string{"probe-ptrace", pid}})
 	require.Equal(t, 1, r.Code, r.Out)
 	// Root inside made its user namespace and may trace it; the binary that it
