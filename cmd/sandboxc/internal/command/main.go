@@ -23,7 +23,7 @@ func Main(args []string) int {
 		args = []string{"--help"}
 	}
 	cli := &CLI{}
-	app := &App{began: time.Now(), Printer: &output.Printer{Out: os.Stdout, Err: os.Stderr, JSON: asksJSON(args), Dim: dims()}}
+	app := &App{began: time.Now(), Printer: newPrinter(args)}
 	exit, over := -1, false
 	parser, err := kong.New(cli, kong.Name("sandboxc"), kong.Description(description), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
@@ -112,8 +112,12 @@ func asksJSON(args []string) bool {
 	return false
 }
 
-// dims tells whether notes may be dim: a terminal, and nobody asked for none
+// newPrinter writes dim notes to a terminal unless somebody asked for none
 // (https://no-color.org).
-func dims() bool {
-	return attend.IsTerminal(os.Stderr) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+func newPrinter(args []string) *output.Printer {
+	terminal := attend.IsTerminal(os.Stderr)
+	return &output.Printer{
+		Out: os.Stdout, Err: os.Stderr, JSON: asksJSON(args), Terminal: terminal,
+		Dim: terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+	}
 }

@@ -96,7 +96,7 @@ func (r *Run) in(a *App, client *native.Client, p *plan) error {
 	if r.Keep {
 		a.Warn("the sandbox stays: %s", sbx.ID())
 	}
-	if a.Dim && !a.JSON {
+	if a.Terminal && !a.JSON {
 		a.Note("%s · isolation %s · created in %s · ran for %s", client.Provider(), sbx.Isolation(), round(made), round(time.Since(began)))
 	}
 	return job.finish(outcome)

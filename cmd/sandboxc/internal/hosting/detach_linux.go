@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -63,7 +65,7 @@ func (l Launch) spawn(ctx context.Context) (*Report, error) {
 	}
 	defer func() { _ = r.Close() }()
 	cmd := &exec.Cmd{
-		Path: self(), Args: l.arguments(), Dir: "/", Stdout: log, Stderr: log,
+		Path: self(), Args: l.arguments(), Env: environment(), Dir: "/", Stdout: log, Stderr: log,
 		ExtraFiles:  []*os.File{w},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
@@ -116,13 +118,29 @@ func onOff(on bool) string {
 	return "off"
 }
 
-// openLog is where a detached server writes; it begins anew with each start.
+// maxLog is how long the log may be when a server starts.
+const maxLog = 1 << 20
+
+// openLog is where a detached server writes; a long one begins anew.
 func openLog(getenv func(string) string) (*os.File, error) {
 	dir := native.StateDir(getenv)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	return os.OpenFile(filepath.Join(dir, "server.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	path := filepath.Join(dir, "server.log")
+	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+		flags |= os.O_TRUNC
+	}
+	return os.OpenFile(path, flags, 0o600)
+}
+
+// environment is this program's without the credentials of other providers: the
+// server has no use for them.
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "E2B_") || strings.HasPrefix(v, "SANDBOX_")
+	})
 }
 
 // hear waits for the report. The pipe ends when the server dies.

@@ -149,3 +149,21 @@ func TestTransientServerLeavesNoState(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(native.StateDir(getenv), keyFile))
 	require.Nil(t, native.ReadState(native.StatePath(getenv, info.Build)))
 }
+
+func TestOpenStateDirectoryIsClosed(t *testing.T) {
+	getenv := stateAt(t)
+	require.NoError(t, os.MkdirAll(native.StateDir(getenv), 0o755))
+	_, err := loadKey(getenv)
+	require.NoError(t, err)
+	info, err := os.Stat(native.StateDir(getenv))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+}
+
+func TestServerGetsNoCredentialsOfOthers(t *testing.T) {
+	t.Setenv("E2B_API_KEY", "secret")
+	t.Setenv("SANDBOX_API_KEY", "secret")
+	t.Setenv("HTTPS_PROXY", "http://proxy.example:1")
+	require.Contains(t, environment(), "HTTPS_PROXY=http://proxy.example:1")
+	require.NotContains(t, strings.Join(environment(), "\n"), "secret")
+}

@@ -27,7 +27,11 @@ func newKey() string {
 // directory that is 0700; a file that others can read is refused. The caller
 // holds the lock of the state.
 func loadKey(getenv func(string) string) (string, error) {
-	path := filepath.Join(native.StateDir(getenv), keyFile)
+	dir := native.StateDir(getenv)
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o700)); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, keyFile)
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return makeKey(path)
@@ -57,9 +61,6 @@ func wellFormed(key string) bool {
 }
 
 func makeKey(path string) (string, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", err
-	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".key-*") // 0600
 	if err != nil {
 		return "", err

@@ -19,7 +19,8 @@ type Printer struct {
 	Err   io.Writer
 	JSON  bool // results and errors are JSON on Out
 	Quiet bool // no notes
-	Dim   bool // Err is a terminal that knows colours
+	// Terminal: somebody looks at Err. Dim: and it knows colours.
+	Terminal, Dim bool
 }
 
 // Value prints v as one line of JSON, or by plain.
