@@ -674,3 +674,21 @@ func TestBadOptions(t *testing.T) {
 		require.Error(t, err, name)
 	}
 }
+
+func TestASandboxOverItsDiskLimitSaysSo(t *testing.T) {
+	c, _, s := newFake(t)
+	m := c.create(`{"templateID":"base"}`)
+	box, ok := s.members.get(m.SandboxID).Box().(*fakeBox)
+	require.True(t, ok)
+	inside := func(path string) answer {
+		return c.do("GET", path, "", "E2b-Sandbox-Id", m.SandboxID, "E2b-Sandbox-Port", "49983")
+	}
+	for _, remedy := range []string{"/sandboxes/" + m.SandboxID + "/resume", "/v2/sandboxes/" + m.SandboxID + "/connect"} {
+		box.full.Store(true)
+		c.requireFault(inside("/envs"), http.StatusInsufficientStorage, "disk limit")
+		require.Equal(t, http.StatusBadGateway, inside("/health").status)
+		a := c.do("POST", remedy, "{}")
+		require.Equal(t, http.StatusCreated, a.status, a.body)
+		require.Equal(t, http.StatusOK, inside("/envs").status, "it goes on, to delete files")
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -66,7 +67,10 @@ type fakeBox struct {
 	inside *httptest.Server
 	once   sync.Once
 	done   chan struct{}
+	full   atomic.Bool
 }
+
+func (b *fakeBox) Full() bool { return b.full.Load() }
 
 func (b *fakeBox) Dial(ctx context.Context) (net.Conn, error) {
 	var d net.Dialer
@@ -76,9 +80,12 @@ func (b *fakeBox) Dial(ctx context.Context) (net.Conn, error) {
 func (b *fakeBox) DialPort(context.Context, int) (net.Conn, error) {
 	return nil, unreachable(&isolation.PortClosedError{})
 }
-func (b *fakeBox) Pause(context.Context) error  { return nil }
-func (b *fakeBox) Resume(context.Context) error { return nil }
-func (b *fakeBox) Done() <-chan struct{}        { return b.done }
+func (b *fakeBox) Pause(context.Context) error { return nil }
+func (b *fakeBox) Resume(context.Context) error {
+	b.full.Store(false)
+	return nil
+}
+func (b *fakeBox) Done() <-chan struct{} { return b.done }
 func (b *fakeBox) Limits() []isolation.Limit {
 	return []isolation.Limit{{Name: "disk", Value: "1", Why: "watched"}}
 }

@@ -94,8 +94,12 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, sb *sandbox, go
 	if err != nil {
 		return err
 	}
+	relieved, err := sb.relieve(r.Context())
+	if err != nil {
+		return err
+	}
 	status := http.StatusOK
-	if resumed {
+	if resumed || relieved {
 		status = http.StatusCreated
 	}
 	api.WriteJSON(w, status, sb.answer(domain(r)))
@@ -114,7 +118,11 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, sb *sandbox) err
 	if got.withoutMemory() {
 		return api.Unsupported("cannot reboot a paused sandbox")
 	}
-	if err := s.fleet.Resume(r.Context(), sb.Sandbox, d); err != nil {
+	relieved, err := sb.relieve(r.Context())
+	if err == nil && !relieved {
+		err = s.fleet.Resume(r.Context(), sb.Sandbox, d)
+	}
+	if err != nil {
 		return err
 	}
 	api.WriteJSON(w, http.StatusCreated, sb.answer(domain(r)))

@@ -49,6 +49,8 @@ func (s *sandbox) Enter(ctx context.Context, mayWake bool) error {
 	state := s.State()
 	mayWake = mayWake && s.Resumes()
 	switch {
+	case state == fleet.Running && s.full():
+		return gateway.ErrFull
 	case state == fleet.Running:
 		return nil
 	case state == fleet.Killing:
@@ -65,6 +67,21 @@ func (s *sandbox) Enter(ctx context.Context, mayWake bool) error {
 		return gateway.ErrPaused
 	}
 	return entry(err)
+}
+
+// full reports whether the sandbox stands still at its disk limit.
+func (s *sandbox) full() bool {
+	b, ok := s.Box().(interface{ Full() bool })
+	return ok && b.Full()
+}
+
+// relieve lets a full sandbox go on for a moment, so that files can be deleted.
+func (s *sandbox) relieve(ctx context.Context) (relieved bool, err error) {
+	if s.State() != fleet.Running || !s.full() {
+		return false, nil
+	}
+	s.Note("sandbox over its disk limit goes on for a moment")
+	return true, s.Box().Resume(ctx)
 }
 
 // entry puts an error of the fleet into the gateway's words.

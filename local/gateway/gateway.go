@@ -77,6 +77,8 @@ func admit(r *http.Request, to route, target Target) *page {
 		return nil
 	case errors.Is(err, ErrPaused) && !probe(r, to):
 		return &page{SandboxID: to.id, Message: "The sandbox is paused: resume it first", Code: http.StatusForbidden}
+	case errors.Is(err, ErrFull) && !probe(r, to):
+		return &page{SandboxID: to.id, Message: textFull, Code: http.StatusInsufficientStorage}
 	case errors.Is(err, ErrChanging):
 		return &page{SandboxID: to.id, Message: "The sandbox is changing its state: try again", Code: http.StatusConflict}
 	case errors.Is(err, context.Canceled):
@@ -88,6 +90,10 @@ func admit(r *http.Request, to route, target Target) *page {
 
 // statusClientGone is written to nobody: the client has closed the connection.
 const statusClientGone = 499
+
+// textFull says what helps: without it a client only ever sees silence.
+const textFull = "The sandbox is over its disk limit and stands still: connect to it, which lets it go on for a second, " +
+	"and delete files at once, or kill it"
 
 // probe reports whether r is the question that E2B's clients ask to learn
 // whether a sandbox runs: to them only a 502 means no.

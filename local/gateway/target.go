@@ -20,6 +20,8 @@ var (
 	ErrPaused = errors.New("the sandbox is paused")
 	// ErrChanging: it is being paused or resumed.
 	ErrChanging = errors.New("the sandbox is changing state")
+	// ErrFull: it stands still because it wrote more than its disk limit.
+	ErrFull = errors.New("the sandbox is over its disk limit")
 )
 
 // ErrPortClosed is what a Dialer returns when nothing listens on the port.
