@@ -130,7 +130,9 @@ func (f *follower) read() error {
 			f.ctx, quiet, disarm = f.c.cfg.Host.Limit(f.ctx, transport.ClockSilence, silence)
 			defer disarm()
 		}
-		quiet()
+		if f.ev.output { // a sign of life is not output
+			quiet()
+		}
 	}
 }
 
