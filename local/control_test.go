@@ -103,7 +103,12 @@ func TestPageKeysAreWeaker(t *testing.T) {
 	var k struct{ Key string }
 	a.into(t, &k)
 	as := []string{"X-API-Key", k.Key, "Origin", "https://page.example"}
-	c.create(`{"templateID":"base"}`, as...)
+	m := c.create(`{"templateID":"base","network":{"allowOut":["9.9.9.9"]}}`, as...)
+	for _, network := range []string{`{"allowOut":["127.0.0.1"]}`, `{"allowOut":["169.254.169.254/32"]}`, `{"egressProxy":{"address":"127.0.0.1:1080"}}`} {
+		c.requireFault(c.do("POST", "/v2/sandboxes", `{"templateID":"base","network":`+network+`}`, as...), 403, "the host's own network")
+		c.requireFault(c.do("PUT", "/sandboxes/"+m.SandboxID+"/network", network, as...), 403, "the host's own network")
+		require.Equal(t, http.StatusNoContent, c.do("PUT", "/sandboxes/"+m.SandboxID+"/network", network).status, "the owner may")
+	}
 	c.requireFault(c.do("POST", "/v2/sandboxes", `{"templateID":"base","hostMounts":[{"source":"/tmp","target":"/mnt/x"}]}`, as...), 403, "hostMounts")
 	c.requireFault(c.do("POST", "/page-keys", `{"origin":"https://other.example"}`, as...), 403, "own key")
 	c.requireFault(c.do("POST", "/page-keys", `{"origin":"http://3000-iabc.localhost"}`), 400, "no page may have")

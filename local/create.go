@@ -28,6 +28,7 @@ type order struct {
 	template isolation.Template
 	lifetime time.Duration
 	secured  bool
+	grant    access.Grant
 }
 
 func (s *Server) createV2(w http.ResponseWriter, r *http.Request) error {
@@ -68,7 +69,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, lifetime func(*a
 
 // readOrder checks everything that can be checked before anything is made.
 func (s *Server) readOrder(body []byte, grant access.Grant, lifetime func(*api.NewSandbox) (time.Duration, error)) (*order, error) {
-	o := &order{NewSandbox: &api.NewSandbox{}, secured: true}
+	o := &order{NewSandbox: &api.NewSandbox{}, secured: true, grant: grant}
 	if err := api.Decode(body, false, o.NewSandbox); err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ func checkSources(mounts []api.HostMount) error {
 // meantime, nothing is left.
 func (s *Server) start(ctx context.Context, o *order) (*sandbox, error) {
 	id := api.NewID()
-	net, socket, err := s.openNetwork(id, o.NewSandbox)
+	net, socket, err := s.openNetwork(id, o.NewSandbox, o.grant)
 	if err != nil {
 		return nil, err
 	}

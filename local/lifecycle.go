@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/local/api"
+	"github.com/agent-sandbox/agent-sandbox/local/egress"
 	"github.com/agent-sandbox/agent-sandbox/local/fleet"
 )
 
@@ -218,7 +219,8 @@ func (s *Server) updateNetwork(w http.ResponseWriter, r *http.Request, sb *sandb
 	if state := sb.State(); state != fleet.Running {
 		return &fleet.StateError{ID: sb.ID(), State: state}
 	}
-	if err := sb.net.update(update); err != nil {
+	mayReach := func(rules egress.Rules) error { return s.checkReach(rules, grantOf(r)) }
+	if err := sb.net.update(update, mayReach); err != nil {
 		return err
 	}
 	sb.Note("network rules changed")

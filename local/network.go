@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/agent-sandbox/agent-sandbox/local/access"
 	"github.com/agent-sandbox/agent-sandbox/local/api"
 	"github.com/agent-sandbox/agent-sandbox/local/egress"
 )
@@ -26,7 +27,7 @@ type network struct {
 
 // openNetwork checks what create asked for and opens the way out. socket is ""
 // for a sandbox without a network.
-func (s *Server) openNetwork(id string, n *api.NewSandbox) (net *network, socket string, err error) {
+func (s *Server) openNetwork(id string, n *api.NewSandbox, grant access.Grant) (net *network, socket string, err error) {
 	allow := s.opt.Internet
 	if n.AllowInternetAccess != nil {
 		allow = *n.AllowInternetAccess
@@ -35,12 +36,26 @@ func (s *Server) openNetwork(id string, n *api.NewSandbox) (net *network, socket
 	if err != nil {
 		return nil, "", err
 	}
+	if err := s.checkReach(rules, grant); err != nil {
+		return nil, "", err
+	}
 	net = &network{wire: n.Network, allow: n.AllowInternetAccess}
 	if !allow && len(rules.AllowOut) == 0 {
 		return net, "", nil
 	}
 	net.policy, err = s.egress.Open(s.sockets.address(id), rules)
 	return net, s.sockets.path(id), err
+}
+
+// checkReach keeps the key of a page from opening the host's own network.
+func (s *Server) checkReach(rules egress.Rules, grant access.Grant) error {
+	if grant == access.Owner {
+		return nil
+	}
+	if what := s.egress.ReachesHost(rules); what != "" {
+		return api.Faultf(http.StatusForbidden, "the key of a page may not use %s: it reaches the host's own network", what)
+	}
+	return nil
 }
 
 // parseRules validates the network part of a request.
@@ -58,11 +73,14 @@ func parseRules(wire *api.Network, allow *bool) (egress.Rules, error) {
 }
 
 // update replaces the rules of a running sandbox.
-func (n *network) update(u *api.NetworkUpdate) error {
+func (n *network) update(u *api.NetworkUpdate, check func(egress.Rules) error) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	next := n.wire.With(u)
 	rules, err := parseRules(next, u.AllowInternetAccess)
+	if err == nil {
+		err = check(rules)
+	}
 	if err != nil {
 		return err
 	}
