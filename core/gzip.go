@@ -66,9 +66,9 @@ func (g *gunzip) Read(p []byte) (int, error) {
 // all is an empty file.
 func (g *gunzip) reason(err error) error {
 	switch {
-	case err == nil || err == io.EOF:
+	case err == nil || errors.Is(err, io.EOF):
 		return err
-	case g.src.err != nil && g.src.err != io.EOF:
+	case g.src.err != nil && !errors.Is(g.src.err, io.EOF):
 		return g.src.err
 	}
 	return badGzip(err)

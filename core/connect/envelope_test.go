@@ -56,8 +56,13 @@ func decodeWhole(limit int, b []byte) (all []envelope, ok bool) {
 }
 
 var nastyMessages = []envelope{
-	{0, []byte{}}, {0, []byte("a")}, {0, bytes.Repeat([]byte{0}, 5)}, {0, []byte{2, 0, 0, 0, 1}},
-	{0, bytes.Repeat([]byte("xy"), 300)}, {0, []byte("é😀")}, {flagEnd, []byte("{}")},
+	{0, []byte{}},
+	{0, []byte("a")},
+	{0, bytes.Repeat([]byte{0}, 5)},
+	{0, []byte{2, 0, 0, 0, 1}},
+	{0, bytes.Repeat([]byte("xy"), 300)},
+	{0, []byte("é😀")},
+	{flagEnd, []byte("{}")},
 }
 
 func nastyStream() (b []byte) {

@@ -125,7 +125,7 @@ func (f *follower) read() error {
 		if f.sinkError = f.deliver(); f.sinkError != nil {
 			return f.sinkError
 		}
-		if f.end != nil && f.ev.end != nil {
+		if f.end != nil && f.end == f.ev.end {
 			var disarm func()
 			f.ctx, quiet, disarm = f.c.cfg.Host.Limit(f.ctx, transport.ClockSilence, silence)
 			defer disarm()
@@ -140,7 +140,7 @@ func (f *follower) deliver() error {
 	switch {
 	case f.ev.output:
 		return f.sink.Output(f.ev.channel, f.ev.data)
-	case f.ev.end != nil:
+	case f.ev.end != nil && f.end == nil: // what comes after the end cannot change it
 		f.end = f.ev.end
 	case f.ev.started && !f.begun:
 		f.hasBegun()

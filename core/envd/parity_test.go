@@ -261,9 +261,18 @@ func TestVersionsAreCompared(t *testing.T) {
 		gate    []int
 		want    bool
 	}{
-		{"", []int{9, 9, 9}, true}, {"garbage", []int{9, 9, 9}, true}, {"0.5.7", []int{0, 5, 7}, true}, {"0.5.6", []int{0, 5, 7}, false},
-		{"0.5.10", []int{0, 5, 7}, true}, {"0.10.0", []int{0, 5, 7}, true}, {"1.0.0", []int{0, 5, 7}, true}, {"v0.5.6", []int{0, 5, 7}, false},
-		{"0.5.6-rc.1", []int{0, 5, 7}, false}, {"0.5.7+build", []int{0, 5, 7}, true}, {"0.5", []int{0, 5, 7}, true}, {"99.99.99", []int{0, 6, 4}, true},
+		{"", []int{9, 9, 9}, true},
+		{"garbage", []int{9, 9, 9}, true},
+		{"0.5.7", []int{0, 5, 7}, true},
+		{"0.5.6", []int{0, 5, 7}, false},
+		{"0.5.10", []int{0, 5, 7}, true},
+		{"0.10.0", []int{0, 5, 7}, true},
+		{"1.0.0", []int{0, 5, 7}, true},
+		{"v0.5.6", []int{0, 5, 7}, false},
+		{"0.5.6-rc.1", []int{0, 5, 7}, false},
+		{"0.5.7+build", []int{0, 5, 7}, true},
+		{"0.5", []int{0, 5, 7}, true},
+		{"99.99.99", []int{0, 6, 4}, true},
 	} {
 		require.Equal(t, c.want, AtLeast(c.version, c.gate...), "%s against %v", c.version, c.gate)
 	}

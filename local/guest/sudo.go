@@ -159,7 +159,7 @@ func (o *sudoOptions) order() (order, error) {
 // lookPath finds the command as sudo does, in a PATH of its own.
 func lookPath(name string) (string, error) {
 	old := os.Getenv("PATH")
-	defer os.Setenv("PATH", old)
+	defer func() { _ = os.Setenv("PATH", old) }()
 	_ = os.Setenv("PATH", Path)
 	p, err := exec.LookPath(name)
 	if err != nil {

@@ -4,6 +4,7 @@ package isolation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -103,7 +104,7 @@ func makeDisk(ctx context.Context, dir string, size int64) (*disk, error) {
 		return nil, err
 	}
 	defer f.Close()
-	defer os.Remove(image)
+	defer func() { _ = os.Remove(image) }()
 	if err := f.Truncate(size); err != nil {
 		return nil, err
 	}
@@ -133,7 +134,7 @@ func mountImage(f *os.File) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fsopen: %w", err)
 	}
-	defer unix.Close(fs)
+	defer func() { _ = unix.Close(fs) }()
 	if err := unix.FsconfigSetString(fs, "source", loop.Name()); err != nil {
 		return nil, fmt.Errorf("disk source: %w", err)
 	}
@@ -170,7 +171,7 @@ func attachLoop(f *os.File) (*os.File, error) {
 			return loop, nil
 		}
 		_ = loop.Close()
-		if err != unix.EBUSY {
+		if !errors.Is(err, unix.EBUSY) {
 			return nil, fmt.Errorf("loop device: %w", err)
 		}
 	}

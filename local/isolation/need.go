@@ -3,6 +3,7 @@
 package isolation
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -55,7 +56,7 @@ func (e *Engine) needNamespaces() Need {
 	n := Need{Name: "namespaces", State: Present, Detail: "user, mount, pid, network, ipc, uts and cgroup namespaces"}
 	if err := e.tryNamespaces(); err != nil {
 		n.State, n.Detail = Missing, err.Error()
-		if r, ok := err.(*RefusedError); ok {
+		if r := new(RefusedError); errors.As(err, &r) {
 			n.Detail, n.Fix = r.Setting+": "+r.Err.Error(), r.Fix
 		}
 	}

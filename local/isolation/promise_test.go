@@ -52,7 +52,7 @@ func TestPromiseHostFilesStayUntouched(t *testing.T) {
 	}
 	after, err := os.ReadDir("/usr/bin")
 	require.NoError(t, err)
-	require.Equal(t, len(before), len(after))
+	require.Len(t, after, len(before))
 	require.NoFileExists(t, "/usr/bin/sandbox-was-here")
 }
 

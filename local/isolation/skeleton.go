@@ -72,13 +72,13 @@ const skeletonVersion = "4"
 // key names the state of everything that a skeleton is made of.
 func (s *skeleton) key() string {
 	h := sha256.New()
-	fmt.Fprintln(h, skeletonVersion, s.mode, hostCAFiles())
+	_, _ = fmt.Fprintln(h, skeletonVersion, s.mode, hostCAFiles())
 	sources := append([]string{"/etc", "/usr/lib", "/etc/apt/sources.list.d", "/etc/apt/apt.conf.d", "/etc/ssl/certs"}, copied...)
 	sources = append(sources, hostCAFiles()...)
 	sort.Strings(sources)
 	for _, p := range sources {
 		if fi, err := os.Stat(p); err == nil {
-			fmt.Fprintln(h, p, fi.ModTime().UnixNano(), fi.Size())
+			_, _ = fmt.Fprintln(h, p, fi.ModTime().UnixNano(), fi.Size())
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
