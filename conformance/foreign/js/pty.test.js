@@ -35,10 +35,14 @@ describe('pty', { concurrency: 3 }, () => {
 
   test('control-C interrupts the foreground command, not the shell', async () => {
     const out = screen()
+    const prompts = (n) => () => out.text().split('$ ').length > n
     const pty = await held.box.pty.create({ cols: 80, rows: 24, onData: out.onData })
-    await held.box.pty.sendInput(pty.pid, encode('echo rea""dy; sleep 60\n'))
-    await until('ready', () => out.text().includes('ready\r\n'))
+    await until('a prompt', prompts(1))
+    await held.box.pty.sendInput(pty.pid, encode('sleep 61\n'))
+    // Earlier than this the signal would meet a shell that is still starting it.
+    await until('sleep runs', async () => (await held.box.commands.run('ps -eo stat,args')).stdout.match(/\+ +sleep 61/))
     await held.box.pty.sendInput(pty.pid, encode('\x03'))
+    await until('a prompt again', prompts(2))
     await held.box.pty.sendInput(pty.pid, encode('echo sta""tus $?\n'))
     await until('status 130', () => out.text().includes('status 130'))
     assert.equal(await held.box.pty.kill(pty.pid), true)

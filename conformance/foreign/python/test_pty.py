@@ -1,4 +1,5 @@
 import asyncio
+import re
 
 import e2b
 import pytest
@@ -67,9 +68,16 @@ async def test_environment_directory_user(terminal):
 
 async def test_control_c_and_kill(client, box, terminal, until):
     term = await terminal().create()
-    await term.type('echo rea""dy; sleep 60\n')
-    await until("ready", term.shows("ready\r\n"))
+    await until("a prompt", term.shows("$ "))
+    await term.type("sleep 61\n")
+
+    async def sleeps():
+        return re.search(r"\+ +sleep 61", (await client(box.commands.run, "ps -eo stat,args")).stdout)
+
+    # Earlier than this the signal would meet a shell that is still starting it.
+    await until("sleep runs", sleeps)
     await term.type("\x03")
+    await until("a prompt again", lambda: term.output.count(b"$ ") > 1)
     await term.type('echo sta""tus $?\n')
     await until("130", term.shows("status 130"))
     assert await client(box.pty.kill, term.handle.pid) is True
