@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/agent-sandbox/agent-sandbox/local/daemon"
 	"github.com/agent-sandbox/agent-sandbox/local/isolation/boot"
 )
 
@@ -51,6 +52,10 @@ func runInit(s Service) int {
 
 func receiveBoot(control *net.UnixConn) (*boot.Config, trees, error) {
 	m, files, err := boot.Receive(control)
+	if err == nil && m.Op == boot.OpWarm {
+		daemon.Warm()
+		m, files, err = boot.Receive(control)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

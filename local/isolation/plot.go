@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/agent-sandbox/agent-sandbox/local/isolation/boot"
 )
 
 // plot is what a sandbox needs of this machine before it has a process, apart
@@ -99,7 +101,9 @@ func (p *plotPool) sow(ctx context.Context) (*seed, error) {
 	if err := s.start(p.engine, spec); err != nil {
 		// The sandbox that gets this plot says what refused.
 		p.engine.log.Info("no process waits for the next sandbox", "error", err)
+		return s, nil
 	}
+	_ = boot.Send(s.control, boot.Message{Op: boot.OpWarm})
 	return s, nil
 }
 

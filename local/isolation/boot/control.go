@@ -18,6 +18,9 @@ const (
 	// OpBoot carries a Config: first descriptor is a file with its JSON,
 	// the others are Config.FDs.
 	OpBoot Op = "boot"
+	// OpWarm comes before OpBoot to a process that waits: it has time to do what
+	// every sandbox does once.
+	OpWarm Op = "warm"
 	// OpReady is the answer to OpBoot: the sandbox answers HTTP.
 	OpReady Op = "ready"
 	// OpFailed is the other answer to OpBoot: Error and Step say why.
