@@ -19,6 +19,14 @@ type Exec struct {
 	Command []string `arg:"" passthrough:"partial" name:"cmd" help:"The command and its arguments, exactly as given; no shell."`
 }
 
+// Help is shown below the usage.
+func (*Exec) Help() string {
+	return `Flags come before the command:  sandboxc exec ID [flags] [--] CMD ARG...
+
+The exit code is the command's, 128 and the number of the signal that ended it, 124 after --timeout, 125 when sandboxc failed.
+Ctrl-C asks the command to end (SIGTERM), a second one kills it.`
+}
+
 // Run runs the command.
 func (e *Exec) Run(a *App) error {
 	options, err := e.options()

@@ -20,6 +20,17 @@ type Run struct {
 	Command []string `arg:"" passthrough:"partial" name:"cmd" help:"The command and its arguments, exactly as given; no shell."`
 }
 
+// Help is shown below the usage.
+func (*Run) Help() string {
+	return `Flags come before the command:  sandboxc run [flags] [--] CMD ARG...
+
+  sandboxc run -- python3 -c 'print(6*7)'
+  sandboxc run --copy script.py -- python3 script.py
+  sandboxc run -it -- bash
+
+The exit code is the command's, 128 and the number of the signal that ended it, 124 after --timeout, 125 when sandboxc failed.`
+}
+
 // Run makes a sandbox, runs the command in it and ends the sandbox.
 func (r *Run) Run(a *App) error {
 	p, err := r.plan()
