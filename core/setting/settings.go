@@ -19,6 +19,12 @@ type Arguments struct {
 	Retries        *int
 }
 
+// String shows no secret.
+func (a Arguments) String() string { return "Arguments(provider=" + a.Provider + ")" }
+
+// GoString keeps the key out of %#v.
+func (a Arguments) GoString() string { return a.String() }
+
 // Settings are resolved. They are immutable.
 type Settings struct {
 	Provider       string
