@@ -8,6 +8,7 @@ import (
 	"github.com/agent-sandbox/agent-sandbox/core/envd"
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
 	"github.com/agent-sandbox/agent-sandbox/core/plane"
+	"github.com/agent-sandbox/agent-sandbox/core/transport"
 )
 
 // Commands runs commands in one sandbox.
@@ -76,7 +77,11 @@ func (c *Commands) Exec(ctx context.Context, argv []string, o RunOptions) (*Comm
 	if err == nil || !c.mustKill(ctx, err) {
 		return result, err
 	}
-	c.killTagged(ctx, o.Tag)
+	killed := c.killTagged(ctx, o.Tag)
+	if e := fault.As(err); e != nil && e.Clock == transport.ClockIdle && killed {
+		e.Killed = true
+		e.Suggestion = "the command was killed: raise the idle timeout, or set it to 0 for none"
+	}
 	return result, err
 }
 
@@ -90,20 +95,22 @@ func (c *Commands) mustKill(ctx context.Context, err error) bool {
 	return e == nil || (e.Clock != "" && e.Code == fault.CodeRequestTimeout)
 }
 
-// killTagged repeats itself shortly: the kill may overtake the start.
-func (c *Commands) killTagged(ctx context.Context, tag string) {
+// killTagged repeats itself shortly: the kill may overtake the start. It tells
+// whether the command is known to be gone.
+func (c *Commands) killTagged(ctx context.Context, tag string) bool {
 	host := c.s.client.host
 	cleanup, disarm := host.Detached(ctx, envd.Cleanup)
 	defer disarm()
 	for _, pause := range []time.Duration{0, 20 * time.Millisecond, 200 * time.Millisecond} {
 		if pause > 0 && host.Sleep(cleanup, pause) != nil {
-			return
+			return false
 		}
 		err := c.s.data.Signal(cleanup, plane.Selector{Tag: tag}, plane.SIGKILL)
 		if e := fault.As(err); e == nil || e.Code == fault.CodeSandboxNotFound {
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // Follow starts a program and follows it to its end. It is the one long operation behind every form of

@@ -20,18 +20,19 @@ const silence = time.Second
 
 // Start runs a process and follows it to its end.
 func (c *Client) Start(ctx context.Context, spec plane.StartSpec, watch plane.Watch, sink plane.Sink) (*plane.End, error) {
-	return c.follow(ctx, service+"Start", spec.User, startRequest{spec}, watch, sink)
+	return c.follow(ctx, service+"Start", spec.User, plane.Selector{Tag: spec.Tag}, startRequest{spec}, watch, sink)
 }
 
 // Attach follows a running process; only new output comes (e2b.md 3.4).
 func (c *Client) Attach(ctx context.Context, sel plane.Selector, watch plane.Watch, sink plane.Sink) (*plane.End, error) {
-	return c.follow(ctx, service+"Connect", "", selectRequest{sel}, watch, sink)
+	return c.follow(ctx, service+"Connect", "", sel, selectRequest{sel}, watch, sink)
 }
 
 // follower reads one process stream under its clocks: command, then idle, then
 // request, each nested in the one before.
 type follower struct {
 	c         *Client
+	who       plane.Selector // before its pid is known
 	watch     plane.Watch
 	sink      plane.Sink
 	ctx       context.Context // the innermost; Do and Next are called with it
@@ -46,7 +47,7 @@ type follower struct {
 	sinkError error
 }
 
-func (c *Client) follow(ctx context.Context, procedure, user string, in connect.Encoder, watch plane.Watch, sink plane.Sink) (*plane.End, error) {
+func (c *Client) follow(ctx context.Context, procedure, user string, who plane.Selector, in connect.Encoder, watch plane.Watch, sink plane.Sink) (*plane.End, error) {
 	h := c.cfg.Host
 	timed, _, disarmCommand := h.Limit(ctx, transport.ClockCommand, withSlack(watch.Command))
 	defer disarmCommand()
@@ -54,7 +55,7 @@ func (c *Client) follow(ctx context.Context, procedure, user string, in connect.
 	defer disarmIdle()
 	starting, _, begun := h.Limit(lively, transport.ClockRequest, watch.Request)
 	defer begun()
-	f := &follower{c: c, watch: watch, sink: sink, ctx: starting, alive: alive, hasBegun: begun}
+	f := &follower{c: c, who: who, watch: watch, sink: sink, ctx: starting, alive: alive, hasBegun: begun}
 	if err := f.open(procedure, user, in); err != nil {
 		return nil, f.failure(ctx, err)
 	}
@@ -180,12 +181,16 @@ func (f *follower) failure(ctx context.Context, err error) error {
 
 // kill ends a process whose command clock fired here before it fired there.
 func (f *follower) kill(ctx context.Context) bool {
-	if f.pid == 0 || ctx.Err() != nil {
+	who := f.who
+	if f.pid != 0 {
+		who = plane.Selector{PID: f.pid}
+	}
+	if who == (plane.Selector{}) || ctx.Err() != nil {
 		return false
 	}
 	cleanup, disarm := f.c.cfg.Host.Detached(ctx, Cleanup)
 	defer disarm()
-	return f.c.Signal(cleanup, plane.Selector{PID: f.pid}, plane.SIGKILL) == nil
+	return f.c.Signal(cleanup, who, plane.SIGKILL) == nil
 }
 
 // Cleanup is the clock of what may still be done after a cancel or timeout.
