@@ -53,6 +53,9 @@ func (c *Client) Create(ctx context.Context, o CreateOptions) (*Sandbox, error) 
 	if err != nil {
 		return nil, err
 	}
+	if checkID(h.SandboxID) != nil {
+		return nil, fault.New(fault.CodeProtocol, "the peer broke the protocol: it made a sandbox with the id %q", shorten(h.SandboxID))
+	}
 	if err := c.checkIsolation(h.Isolation); err != nil {
 		return nil, c.rollback(ctx, h.SandboxID, err)
 	}
