@@ -80,6 +80,21 @@ func TestMultipartWithPathTakesOneFile(t *testing.T) {
 	require.Equal(t, 400, r.do("POST", "/files", body, "Content-Type", kind).status)
 }
 
+func TestBrokenMultipartIsTheClientsFault(t *testing.T) {
+	r := newRig(t)
+	part := "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n"
+	for name, body := range map[string]string{
+		"cut head":    "--B\r\nContent-Disp",
+		"NUL in head": strings.Replace(part, "=\"a\"", "=\"a\x00\"", 1) + "\r\nhi\r\n--B--\r\n",
+		"long head":   part + "X: " + strings.Repeat("x", 11<<20) + "\r\n\r\nhi\r\n--B--\r\n",
+		"preamble":    strings.Repeat("x", 1<<20) + "\r\n" + part + "\r\nhi\r\n--B--\r\n",
+		"no end":      part + "\r\nhi\r\n",
+	} {
+		got := r.do("POST", "/files", body, "Content-Type", "multipart/form-data; boundary=B")
+		require.Equal(t, 400, got.status, "%s: %s", name, got.body)
+	}
+}
+
 func TestUploadsAreUnzipped(t *testing.T) {
 	r := newRig(t)
 	got := r.do("POST", "/files?path=z", zipped(t, "zipped"), append([]string{"Content-Encoding", "gzip"}, octets...)...)

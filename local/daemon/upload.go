@@ -9,6 +9,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -111,7 +112,7 @@ func (u *upload) receiveParts(boundary string) *refusal {
 			return nil
 		}
 		if err != nil {
-			return (&saving{}).fault(fmt.Errorf("error reading multipart body: %w", err))
+			return partFault(err)
 		}
 		if part.FormName() != "file" {
 			continue
@@ -124,6 +125,15 @@ func (u *upload) receiveParts(boundary string) *refusal {
 			return fault
 		}
 	}
+}
+
+// partFault: what stands between the parts is the client's, whatever is wrong with it.
+func partFault(err error) *refusal {
+	err = fmt.Errorf("error reading multipart body: %w", err)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return (&saving{}).fault(err)
+	}
+	return badRequest(err)
 }
 
 // target is where a part goes: the path of the query, or its own file name with
