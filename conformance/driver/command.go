@@ -43,13 +43,28 @@ func start(c *call) (any, error) {
 	if err := c.take(&q); err != nil {
 		return nil, err
 	}
-	return c.begin(q.As, startCall{command: q.Command, argv: q.Argv, o: q.options(c.emit)})
+	emit, ready := c.disconnecting(q.DisconnectOn)
+	return c.begin(q.As, startCall{command: q.Command, argv: q.Argv, o: q.options(emit), ready: ready})
+}
+
+// disconnecting is an emit that disconnects at the first callback of a kind.
+func (c *call) disconnecting(kind string) (emit func(string, any), ready chan process) {
+	ready = make(chan process, 1)
+	return func(k string, v any) {
+		c.emit(k, v)
+		if k == kind {
+			(<-ready).Disconnect()
+		}
+	}, ready
 }
 
 func (c *call) begin(as string, q startCall) (any, error) {
 	p, err := c.back.start(c.ctx, c.s, q)
 	if err != nil {
 		return nil, err
+	}
+	if q.ready != nil {
+		q.ready <- p
 	}
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()

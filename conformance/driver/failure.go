@@ -49,13 +49,19 @@ func causes(err error) []error {
 	return nil
 }
 
+// longText is how much output is also shown as text: more is compared as bytes.
+const longText = 1 << 16
+
 func commandResult(r *core.CommandResult) map[string]any {
 	if r == nil {
 		return nil
 	}
 	m := map[string]any{
-		"stdout": r.Stdout(), "stderr": r.Stderr(), "exit_code": r.ExitCode, "ok": r.OK(),
+		"exit_code": r.ExitCode, "ok": r.OK(),
 		"stdout_bytes": orEmpty(r.StdoutBytes), "stderr_bytes": orEmpty(r.StderrBytes),
+	}
+	if len(r.StdoutBytes)+len(r.StderrBytes) <= longText {
+		m["stdout"], m["stderr"] = r.Stdout(), r.Stderr()
 	}
 	if r.Signal != "" {
 		m["signal"] = r.Signal

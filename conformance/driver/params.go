@@ -77,8 +77,10 @@ type runJSON struct {
 	RequestTimeoutMS *millis           `json:"request_timeout_ms"`
 	Check            bool              `json:"check"`
 	RetainOutput     *bool             `json:"retain_output"`
-	// On names the callbacks that the caller passes.
-	On []string `json:"on"`
+	// On names the callbacks that the caller passes; at the first of the kind
+	// DisconnectOn it disconnects, from inside the callback.
+	On           []string `json:"on"`
+	DisconnectOn string   `json:"disconnect_on"`
 }
 
 func (r *runJSON) options(emit func(string, any)) core.RunOptions {
@@ -123,6 +125,7 @@ type startCall struct {
 	attach  bool
 	sel     core.Selector
 	o       core.RunOptions
+	ready   chan process // gets the process once it has started
 }
 
 // content is a file's bytes in a case.
