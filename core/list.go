@@ -67,6 +67,9 @@ func (p *Pages) NextItems(ctx context.Context) ([]Info, error) {
 	if err != nil {
 		return nil, err
 	}
+	if page.NextToken != "" && page.NextToken == p.spec.NextToken {
+		return nil, fault.New(fault.CodeProtocol, "the peer broke the protocol: a page of the list names itself as the next one")
+	}
 	p.spec.NextToken = page.NextToken
 	p.over = page.NextToken == ""
 	return page.Sandboxes, nil

@@ -47,11 +47,13 @@ type driver struct {
 func (d driver) Name() string { return d.name }
 
 func (d driver) Open(s runner.Setup) (runner.Session, error) {
-	dirs := []string{s.Dir, filepath.Join(s.Dir, "config", "agent-sandbox")}
-	if err := os.MkdirAll(dirs[1], 0o700); err != nil {
-		return nil, err
+	config := filepath.Join(s.Dir, "config", "agent-sandbox")
+	if s.Config != "" {
+		if err := os.MkdirAll(config, 0o700); err != nil {
+			return nil, err
+		}
 	}
-	for path, text := range map[string]string{filepath.Join(s.Dir, ".env"): s.DotEnv, filepath.Join(dirs[1], "config.toml"): s.Config} {
+	for path, text := range map[string]string{filepath.Join(s.Dir, ".env"): s.DotEnv, filepath.Join(config, "config.toml"): s.Config} {
 		if text == "" {
 			continue
 		}
