@@ -14,6 +14,7 @@ import (
 type Error struct {
 	Code       string        // Connect code in snake case
 	Message    string        // the peer's words, bounded
+	Said       bool          // the words are the peer's
 	Status     int           // HTTP status; 200 for errors inside a stream
 	Plain      bool          // not a Connect error body: a proxy or gateway answered
 	SandboxID  string        // the gateway's JSON names the sandbox
@@ -99,8 +100,8 @@ func Failure(resp *transport.Response, body []byte, secrets Secrets) *Error {
 	} else if text := strings.TrimSpace(string(body)); isPlainText(text) {
 		e.Message = Clip(text)
 	}
-	if e.Message == "" {
-		e.Message = "HTTP " + strconv.Itoa(resp.Status)
+	if e.Said = e.Message != ""; !e.Said {
+		e.Message = "the server answered HTTP " + strconv.Itoa(resp.Status) + " and did not say why"
 	}
 	return e
 }

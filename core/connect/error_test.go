@@ -25,12 +25,12 @@ func TestFailureKeepsTheStatusWhateverTheBody(t *testing.T) {
 
 func TestFailureReadsAConnectError(t *testing.T) {
 	e := Failure(&transport.Response{Status: 404}, []byte(`{"code":"not_found","message":"no such file","details":[{}]}`), nil)
-	require.Equal(t, Error{Code: "not_found", Message: "no such file", Status: 404}, *e)
+	require.Equal(t, Error{Code: "not_found", Message: "no such file", Said: true, Status: 404}, *e)
 }
 
 func TestFailureReadsAGatewaysError(t *testing.T) {
 	e := Failure(&transport.Response{Status: 502}, []byte(`{"sandboxId":"i1","message":"port is not open","port":8080,"code":502}`), nil)
-	require.Equal(t, Error{Code: "unavailable", Message: "port is not open", Status: 502, Plain: true, SandboxID: "i1", Port: 8080}, *e)
+	require.Equal(t, Error{Code: "unavailable", Message: "port is not open", Said: true, Status: 502, Plain: true, SandboxID: "i1", Port: 8080}, *e)
 }
 
 func TestRetryAfter(t *testing.T) {

@@ -64,7 +64,7 @@ func (c *Client) checkStream(ctx context.Context, resp *transport.Response) erro
 	}
 	some := ReadSome(ctx, resp.Body, maxErrorBody)
 	secrets := SecretsOf(c.Header)
-	if e := Failure(resp, some, secrets); e.Message != "HTTP 200" {
+	if e := Failure(resp, some, secrets); e.Said {
 		return e
 	}
 	return secrets.Breach(c.Codec.streamType(), []byte(got+" "+string(some)))
@@ -130,7 +130,11 @@ func (s *Stream) endOfStream(msg []byte) error {
 	if !isCode(code) {
 		code = "unknown"
 	}
-	return &Error{Code: code, Message: Clip(end.Error.Message), Status: 200}
+	e := &Error{Code: code, Message: Clip(end.Error.Message), Said: end.Error.Message != "", Status: 200}
+	if !e.Said {
+		e.Message = "the server ended the stream with " + code + " and did not say why"
+	}
+	return e
 }
 
 // Send makes a client-streaming call: next gives the request messages, io.EOF
