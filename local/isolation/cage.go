@@ -129,12 +129,12 @@ func (c *cage) spawn(g *controlGroups, cmd *exec.Cmd) error {
 		defer f.Close()
 		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(f.Fd())
 	}
-	moves := c.moves(g)
-	if len(moves) == 0 {
+	moves, owner := c.moves(g), ownerOf(cmd)
+	if len(moves) == 0 && owner == 0 {
 		return cmd.Start()
 	}
 	result := make(chan error)
-	go func() { result <- startFrom(moves, cmd) }()
+	go func() { result <- startFrom(moves, owner, cmd) }()
 	return <-result
 }
 
@@ -154,7 +154,7 @@ func (c *cage) moves(g *controlGroups) []move {
 
 // startFrom starts cmd from a thread inside the groups. A thread that cannot
 // go back ends with its goroutine.
-func startFrom(moves []move, cmd *exec.Cmd) error {
+func startFrom(moves []move, owner int, cmd *exec.Cmd) error {
 	runtime.LockOSThread()
 	home := true
 	defer func() {
@@ -168,7 +168,9 @@ func startFrom(moves []move, cmd *exec.Cmd) error {
 	}
 	err := entered
 	if err == nil {
+		back := become(owner)
 		err = cmd.Start()
+		home = back() == nil
 	}
 	for _, m := range moves {
 		if m.back == "" || moveThread(m.back) != nil {
