@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/signal"
 	"runtime"
@@ -36,12 +35,12 @@ func runInit(s Service) int {
 	if err != nil {
 		return 1
 	}
-	cfg, trees, err := receiveBoot(control)
+	p := &process1{self: "/proc/self/exe", control: control, thread: newThread()}
+	staged, err := p.receive()
 	if err != nil {
 		return 1
 	}
-	p := &process1{self: "/proc/self/exe", control: control, cfg: cfg, trees: trees, thread: newThread()}
-	if err := p.boot(s); err != nil {
+	if err := errors.Join(staged, p.boot(s)); err != nil {
 		_ = boot.Send(control, failure(err))
 		return 1
 	}
@@ -50,17 +49,33 @@ func runInit(s Service) int {
 	return 0
 }
 
-func receiveBoot(control *net.UnixConn) (*boot.Config, trees, error) {
-	m, files, err := boot.Receive(control)
-	if err == nil && m.Op == boot.OpWarm {
+// receive waits for the boot message, and before it does what an OpStage asks
+// for; staged is how that went.
+func (p *process1) receive() (staged, err error) {
+	m, files, err := boot.Receive(p.control)
+	if err == nil && m.Op == boot.OpStage {
+		if len(files) > 0 {
+			if p.cfg, p.trees, err = readConfig(files); err != nil {
+				return nil, err
+			}
+			staged = step("mounts", p.stageRoot())
+		}
 		daemon.Warm()
-		m, files, err = boot.Receive(control)
+		m, files, err = boot.Receive(p.control)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if m.Op != boot.OpBoot || len(files) == 0 {
-		return nil, nil, errors.New("no boot message")
+	if m.Op != boot.OpBoot {
+		return nil, errors.New("no boot message")
+	}
+	p.cfg, p.trees, err = readConfig(files)
+	return staged, err
+}
+
+func readConfig(files []*os.File) (*boot.Config, trees, error) {
+	if len(files) == 0 {
+		return nil, nil, errors.New("no configuration")
 	}
 	defer files[0].Close()
 	b, err := io.ReadAll(io.NewSectionReader(files[0], 0, 1<<30))

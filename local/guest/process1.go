@@ -31,8 +31,10 @@ type Inside struct {
 type process1 struct {
 	// self is where this binary is executed from inside: a read-only mount, so
 	// that nobody can write to it through /proc/PID/exe.
-	self     string
-	control  *net.UnixConn
+	self    string
+	control *net.UnixConn
+	// staged is set when the part of the root that is alike in all sandboxes stands.
+	staged   bool
 	cfg      *boot.Config
 	trees    trees
 	thread   *thread

@@ -3,6 +3,7 @@
 package guest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,18 +18,35 @@ import (
 // every system has; nothing of the host below it is needed any more.
 const stage = "/tmp"
 
-// buildRoot makes the sandbox's file tree and makes it the root.
-func (p *process1) buildRoot() error {
+// stageRoot makes the part of the file tree that is alike in all sandboxes of a
+// kind: as root, a process that waits has done it before it becomes a sandbox.
+func (p *process1) stageRoot() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("private: %w", err)
 	}
+	p.staged = true
 	return steps(
-		namedStep{"trees", p.openTrees},
+		namedStep{"trees", p.openLayerTrees},
 		namedStep{"stage", openStage},
 		namedStep{"layers", p.mountLayers},
 		namedStep{"proc", mountProc},
 		namedStep{"dev", func() error { return mountDev(p.cfg.SharedBytes) }},
 		namedStep{"run", mountRun},
+	)
+}
+
+// buildRoot makes the sandbox's file tree and makes it the root.
+func (p *process1) buildRoot() error {
+	if !p.staged {
+		// First, for the stage hides what lies below it.
+		if err := step("own trees", p.openOwnTrees()); err != nil {
+			return err
+		}
+		if err := p.stageRoot(); err != nil {
+			return err
+		}
+	}
+	return steps(
 		namedStep{"binary", p.mountSudo},
 		namedStep{"host mounts", p.mountHost},
 		namedStep{"files", p.writeFiles},
@@ -36,8 +54,8 @@ func (p *process1) buildRoot() error {
 	)
 }
 
-// openTrees opens the host's directories in ordinary mode.
-func (p *process1) openTrees() error {
+// openLayerTrees opens the host's directories that lie below, in ordinary mode.
+func (p *process1) openLayerTrees() error {
 	if !p.cfg.Ordinary {
 		return nil
 	}
@@ -45,22 +63,35 @@ func (p *process1) openTrees() error {
 	for _, l := range p.cfg.Layers {
 		want[boot.FDLower+l.Target] = l.Lower
 	}
+	return p.openAll(want)
+}
+
+// openOwnTrees opens what is this sandbox's alone, in ordinary mode.
+func (p *process1) openOwnTrees() error {
+	if !p.cfg.Ordinary {
+		return nil
+	}
+	want := map[string]string{}
 	for i, m := range p.cfg.Mounts {
 		want[boot.FDMount+strconv.Itoa(i)] = m.Source
 	}
 	if p.cfg.Egress != "" {
 		want[boot.FDEgress] = p.cfg.Egress
 	}
+	// The path of a binary that was since replaced is gone: no sudo then.
+	if f, err := openTree(p.cfg.Binary); err == nil {
+		p.trees[boot.FDBinary] = f
+	}
+	return p.openAll(want)
+}
+
+func (p *process1) openAll(want map[string]string) error {
 	for name, path := range want {
 		f, err := openTree(path)
 		if err != nil {
 			return err
 		}
 		p.trees[name] = f
-	}
-	// The path of a binary that was since replaced is gone: no sudo then.
-	if f, err := openTree(p.cfg.Binary); err == nil {
-		p.trees[boot.FDBinary] = f
 	}
 	return nil
 }
@@ -151,7 +182,8 @@ func (p *process1) mask(target, lower, upper string) error {
 			return err
 		}
 		// A character device 0/0 is overlayfs' sign for "deleted".
-		if err := unix.Mknod(gone, unix.S_IFCHR, 0); err != nil {
+		// It is there when another process made the root of this disk before.
+		if err := unix.Mknod(gone, unix.S_IFCHR, 0); err != nil && !errors.Is(err, unix.EEXIST) {
 			return fmt.Errorf("remove %s: %w", path, err)
 		}
 	}

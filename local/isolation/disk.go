@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -98,12 +97,12 @@ const makeDiskTimeout = 20 * time.Second
 
 // makeDisk makes and mounts an empty ext4 of size bytes.
 func makeDisk(ctx context.Context, dir string, size int64) (*disk, error) {
-	image := filepath.Join(dir, "disk.img")
-	f, err := os.OpenFile(image, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.CreateTemp(dir, "disk-*.img")
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	image := f.Name()
 	defer func() { _ = os.Remove(image) }()
 	if err := f.Truncate(size); err != nil {
 		return nil, err

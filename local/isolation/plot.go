@@ -5,11 +5,10 @@ package isolation
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
-
-	"github.com/agent-sandbox/agent-sandbox/local/isolation/boot"
 )
 
 // plot is what a sandbox needs of this machine before it has a process, apart
@@ -92,7 +91,7 @@ func (p *plotPool) fill(ctx context.Context) {
 
 // sow makes a seed: a plot, and process 1 where the machine lets it start.
 func (p *plotPool) sow(ctx context.Context) (*seed, error) {
-	x, err := p.makeReady(ctx)
+	x, err := p.makeReady(ctx, DefaultDiskMB*mebibyte)
 	if err != nil {
 		return nil, err
 	}
@@ -103,13 +102,15 @@ func (p *plotPool) sow(ctx context.Context) (*seed, error) {
 		p.engine.log.Info("no process waits for the next sandbox", "error", err)
 		return s, nil
 	}
-	_ = boot.Send(s.control, boot.Message{Op: boot.OpWarm})
+	if err := p.engine.stage(s, spec); err != nil {
+		_ = s.free()
+		return nil, err
+	}
 	return s, nil
 }
 
 // makeReady makes a plot with a file system, or without one where that fails.
-func (p *plotPool) makeReady(ctx context.Context) (*plot, error) {
-	size := int64(DefaultDiskMB) * mebibyte
+func (p *plotPool) makeReady(ctx context.Context, size int64) (*plot, error) {
 	if p.imageError() == nil {
 		d, err := makeDisk(ctx, p.engine.home.path, size)
 		if err == nil {
@@ -150,21 +151,33 @@ func (p *plotPool) finish(x *plot) (*plot, error) {
 	return x, nil
 }
 
-// take gives what a sandbox needs, from the pool where one of its kind is ready.
-func (p *plotPool) take(spec Spec) (*seed, error) {
+// take gives what a sandbox needs: from the pool where one of its kind is ready;
+// made now, with a disk of its own, where its kind is never in the pool.
+func (p *plotPool) take(ctx context.Context, spec Spec, hidden []string) (*seed, error) {
 	size := int64(spec.DiskMB) * mebibyte
-	if size != DefaultDiskMB*mebibyte {
-		return p.bare(size)
+	if !spec.hasDefaultLimits() {
+		x, err := p.makeReady(ctx, size)
+		return &seed{plot: x}, err
 	}
 	select {
 	case s := <-p.ready:
-		if !spec.hasDefaultLimits() {
-			s.stop()
+		if s.hidden != nil && !slices.Equal(s.hidden, hidden) {
+			return p.exchange(ctx, s, size)
 		}
 		return s, nil
 	default:
 		return p.bare(size)
 	}
+}
+
+// exchange gives up a seed whose root is another template's: a disk that lies in
+// one root cannot be put into another.
+func (p *plotPool) exchange(ctx context.Context, s *seed, size int64) (*seed, error) {
+	if err := s.free(); err != nil {
+		return nil, err
+	}
+	x, err := p.makeReady(ctx, size)
+	return &seed{plot: x}, err
 }
 
 // bare is a seed without a process.

@@ -20,6 +20,9 @@ type seed struct {
 	cage    *cage
 	cmd     *exec.Cmd
 	control *net.UnixConn
+	// hidden are the directories that do not appear in its root; nil = it has no
+	// root yet.
+	hidden []string
 }
 
 // started tells whether the seed has a process.
@@ -49,7 +52,7 @@ func (s *seed) start(e *Engine, spec Spec) error {
 	return nil
 }
 
-// stop ends the process, if there is one, and keeps the plot.
+// stop ends the process, if there is one.
 func (s *seed) stop() {
 	if !s.started() {
 		return
@@ -58,7 +61,7 @@ func (s *seed) stop() {
 	_ = s.cmd.Wait()
 	_ = s.control.Close()
 	_ = s.cage.remove()
-	s.cage, s.cmd, s.control = nil, nil, nil
+	s.cage, s.cmd, s.control, s.hidden = nil, nil, nil, nil
 }
 
 func (s *seed) free() error {

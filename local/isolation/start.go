@@ -50,6 +50,7 @@ type starting struct {
 	config   *boot.Config
 	files    []*os.File
 	waited   bool // the process waited in the pool
+	staged   bool // its root stands
 	fresh    bool // it must not
 }
 
@@ -57,7 +58,7 @@ type starting struct {
 // that had ended meanwhile, as the OOM killer may have it.
 func (s *starting) run(ctx context.Context) (*Box, error) {
 	b, err := s.attempt(ctx)
-	if s.waited && errors.Is(err, errEndedEarly) && ctx.Err() == nil {
+	if s.waited && err != nil && ctx.Err() == nil && !errors.Is(err, ErrClosed) {
 		s.fresh = true
 		return s.attempt(ctx)
 	}
@@ -66,7 +67,7 @@ func (s *starting) run(ctx context.Context) (*Box, error) {
 
 func (s *starting) attempt(ctx context.Context) (*Box, error) {
 	defer func() { closeFiles(s.files); s.files = nil }()
-	if err := s.reserve(); err != nil {
+	if err := s.reserve(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.engine.add(s.box); err != nil {
@@ -84,14 +85,12 @@ func (s *starting) attempt(ctx context.Context) (*Box, error) {
 }
 
 // reserve takes what the sandbox needs before it is one: from the pool, or made now.
-func (s *starting) reserve() error {
-	x, err := s.engine.plots.take(s.spec)
+func (s *starting) reserve(ctx context.Context) error {
+	x, err := s.seed(ctx)
 	if err != nil {
 		return err
 	}
-	if s.fresh {
-		x.stop()
-	}
+	s.staged = x.hidden != nil
 	if s.waited = x.started(); !s.waited {
 		if err := x.start(s.engine, s.spec); err != nil {
 			return errors.Join(err, x.free())
@@ -103,6 +102,13 @@ func (s *starting) reserve() error {
 	}
 	s.box.limits = append(append([]Limit{}, x.cage.limits...), x.plot.limit)
 	return nil
+}
+
+func (s *starting) seed(ctx context.Context) (*seed, error) {
+	if s.fresh {
+		return s.engine.plots.bare(int64(s.spec.DiskMB) * mebibyte)
+	}
+	return s.engine.plots.take(ctx, s.spec, s.template.hidden())
 }
 
 // hand gives the process its boot message and waits for its answer.
@@ -171,16 +177,16 @@ func bootError(m boot.Message, mode Mode) error {
 
 // configure makes the boot message and opens what only the host side may.
 func (s *starting) configure() error {
-	skeleton, err := s.engine.skeleton.dir()
-	if err != nil {
-		return err
-	}
 	e := s.engine
 	s.config = &boot.Config{
 		SandboxID: s.spec.ID, TemplateID: s.template.ID, Token: s.spec.Token, Envs: s.spec.Envs,
 		Hostname: hostname(s.spec.ID), Ordinary: e.mode == Ordinary, Internet: s.spec.Internet,
-		Layers: layers(skeleton, e.mode), Hidden: s.template.hidden(), Removed: removed(),
-		CA: CAPath, Filter: e.filter, SharedBytes: s.box.memory / 2, CPUs: s.spec.CPUs, MemoryBytes: s.box.memory,
+		CA: CAPath, Filter: e.filter, CPUs: s.spec.CPUs, MemoryBytes: s.box.memory,
+	}
+	if !s.staged {
+		if err := s.configureRoot(); err != nil {
+			return err
+		}
 	}
 	s.config.Rlimits = s.rlimits()
 	for _, m := range s.spec.Mounts {
@@ -194,10 +200,53 @@ func (s *starting) configure() error {
 		s.add(boot.FDTrust, f)
 	}
 	if e.mode == Ordinary {
-		s.config.Disk, s.config.Binary, s.config.Egress = s.box.plot.disk.dir, e.path, s.spec.Egress
+		s.config.Binary, s.config.Egress = e.path, s.spec.Egress
 		return nil
 	}
 	return s.openTrees()
+}
+
+// configureRoot adds what the root is made of, as far as it is alike in all
+// sandboxes of the template.
+func (s *starting) configureRoot() error {
+	skeleton, err := s.engine.skeleton.dir()
+	if err != nil {
+		return err
+	}
+	c := s.config
+	c.Layers, c.Hidden, c.Removed = layers(skeleton, s.engine.mode), s.template.hidden(), removed()
+	c.SharedBytes = s.box.memory / 2
+	if s.engine.mode == Ordinary {
+		c.Disk = s.box.plot.disk.dir
+		return nil
+	}
+	return s.openLayers()
+}
+
+// stage lets the process of a seed make that part of its root while it waits.
+// An ordinary user's process opens the host's directories itself, and must
+// know them all before it hides the first.
+func (e *Engine) stage(x *seed, spec Spec) error {
+	if e.mode == Ordinary {
+		return boot.Send(x.control, boot.Message{Op: boot.OpStage})
+	}
+	t, err := e.template(spec.Template)
+	if err != nil {
+		return err
+	}
+	s := &starting{engine: e, spec: spec, template: t, box: &Box{plot: x.plot, cmd: x.cmd, memory: int64(spec.MemoryMB) * mebibyte}}
+	defer func() { closeFiles(s.files) }()
+	s.config = &boot.Config{}
+	if err := s.configureRoot(); err != nil {
+		return err
+	}
+	doc, err := boot.Document(s.config)
+	if err != nil {
+		return err
+	}
+	s.files = append([]*os.File{doc}, s.files...)
+	x.hidden = t.hidden()
+	return boot.Send(x.control, boot.Message{Op: boot.OpStage}, s.files...)
 }
 
 func hostname(id string) string {
@@ -229,9 +278,14 @@ func layers(skeleton string, mode Mode) []boot.Layer {
 	return list
 }
 
-// openTrees opens the host's directories with their owners mapped.
-func (s *starting) openTrees() error {
-	userns, err := os.Open(fmt.Sprintf("/proc/%d/ns/user", s.box.cmd.Process.Pid))
+func (s *starting) openUserNamespace() (*os.File, error) {
+	return os.Open(fmt.Sprintf("/proc/%d/ns/user", s.box.cmd.Process.Pid))
+}
+
+// openLayers opens the host's directories that lie below, with their owners
+// mapped, and the disk.
+func (s *starting) openLayers() error {
+	userns, err := s.openUserNamespace()
 	if err != nil {
 		return err
 	}
@@ -243,9 +297,16 @@ func (s *starting) openTrees() error {
 		}
 		s.add(boot.FDLower+l.Target, tree)
 	}
-	if err := s.openDisk(); err != nil {
+	return s.openDisk()
+}
+
+// openTrees opens what is this sandbox's alone, with its owners mapped.
+func (s *starting) openTrees() error {
+	userns, err := s.openUserNamespace()
+	if err != nil {
 		return err
 	}
+	defer userns.Close()
 	if err := s.openPath(boot.FDBinary, s.engine.path, userns); err != nil {
 		return err
 	}

@@ -18,9 +18,10 @@ const (
 	// OpBoot carries a Config: first descriptor is a file with its JSON,
 	// the others are Config.FDs.
 	OpBoot Op = "boot"
-	// OpWarm comes before OpBoot to a process that waits: it has time to do what
-	// every sandbox does once.
-	OpWarm Op = "warm"
+	// OpStage comes before OpBoot to a process that waits, in the same form, or
+	// without a Config: it has time to do what does not set sandboxes apart.
+	// Nothing answers it; what failed is told as the answer to OpBoot.
+	OpStage Op = "stage"
 	// OpReady is the answer to OpBoot: the sandbox answers HTTP.
 	OpReady Op = "ready"
 	// OpFailed is the other answer to OpBoot: Error and Step say why.
