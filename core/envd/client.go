@@ -149,12 +149,15 @@ func (c *Client) explain(ctx context.Context, err error) error {
 		return err
 	}
 	gateway := e.Status == 502
-	var answer *connect.Error
+	answer := &connect.Error{}
+	errors.As(err, &answer)
 	switch {
-	case gateway && errors.As(err, &answer) && answer.Port != 0:
+	case gateway && answer.Port != 0:
 		return err // it runs, but nothing listens on the port (yet)
 	case gateway && e.SandboxID != "":
 		return c.gone(e)
+	case saysPaused(answer):
+		return c.paused(e)
 	}
 	if !gateway && e.Code != fault.CodeNetwork && e.Code != fault.CodeConnectionLost {
 		return err
@@ -169,6 +172,16 @@ func (c *Client) gone(e *fault.Error) error {
 	g := fault.New(fault.CodeSandboxNotFound, "sandbox %s is not running: it was killed or its lifetime ended", c.cfg.SandboxID).Because(e)
 	g.Status, g.SandboxID, g.PID, g.Partial = e.Status, c.cfg.SandboxID, e.PID, e.Partial
 	return g.Suggest("create a new sandbox, or raise its timeout")
+}
+
+// saysPaused: traffic to envd's port is refused by the gateway, which names the
+// sandbox, only when it is paused and may not be woken (e2b.md 2.3).
+func saysPaused(e *connect.Error) bool { return e.Plain && e.Status == 403 && e.SandboxID != "" }
+
+func (c *Client) paused(e *fault.Error) error {
+	p := fault.New(fault.CodeSandboxPaused, "sandbox %s is paused, and traffic does not wake it: %s", c.cfg.SandboxID, e.Message).Because(e)
+	p.Status, p.SandboxID, p.PID, p.Partial = e.Status, c.cfg.SandboxID, e.PID, e.Partial
+	return p.Suggest("resume it first, or create sandboxes with auto_resume")
 }
 
 const probeClock = 5 * time.Second
@@ -192,7 +205,11 @@ func (c *Client) Healthy(ctx context.Context) (bool, error) {
 	case resp.Status == 502:
 		return false, nil
 	}
-	return false, connect.Classify(ctx, connect.Failure(resp, connect.ReadSome(limited, resp.Body, 4096), connect.SecretsOf(c.headers())), processArea)
+	refusal := connect.Failure(resp, connect.ReadSome(limited, resp.Body, 4096), connect.SecretsOf(c.headers()))
+	if saysPaused(refusal) {
+		return false, nil
+	}
+	return false, connect.Classify(ctx, refusal, processArea)
 }
 
 // AtLeast compares a semantic version with a gate of e2b.md 3.6. An empty or
