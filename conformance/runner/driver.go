@@ -16,11 +16,11 @@ type Driver interface {
 
 // Setup is what a client is made from.
 type Setup struct {
-	Arguments json.RawMessage   // in snake case; durations end in _ms
-	Env       map[string]string // the whole environment as far as the SDK looks
-	DotEnv    string            // contents of .env; "" = there is none
-	Config    string            // contents of config.toml; "" = there is none
-	Dir       string            // a directory of the session's own
+	Arguments json.RawMessage   `json:"arguments"`     // in snake case; durations end in _ms
+	Env       map[string]string `json:"env,omitempty"` // the whole environment as far as the SDK looks
+	DotEnv    string            `json:"dotenv,omitempty"`
+	Config    string            `json:"config,omitempty"` // contents of config.toml; "" = there is none
+	Dir       string            `json:"dir"`              // for those files
 }
 
 // Session is one client and what it has made.

@@ -166,7 +166,8 @@ func (r *running) call(all context.Context, call *Call, o *outcome) {
 		}
 	}
 	if call.Call == "wait" {
-		time.Sleep(time.Duration(call.Params["ms"].(float64)) * time.Millisecond)
+		ms, _ := call.Params["ms"].(float64)
+		time.Sleep(time.Duration(ms) * time.Millisecond)
 		return
 	}
 	began := time.Now()
