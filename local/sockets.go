@@ -31,15 +31,31 @@ func openSockets(stateDir string) (*sockets, error) {
 	if err := sweepSockets(stateDir); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(stateDir, socketsPrefix)
-	if err != nil {
-		return nil, err
+	for try := 0; ; try++ {
+		dir, err := os.MkdirTemp(stateDir, socketsPrefix)
+		if err != nil {
+			return nil, err
+		}
+		// Another server may be sweeping and take the new directory for a dead
+		// one's.
+		lock, err := lockDir(dir)
+		if err == nil && isDir(dir) {
+			return &sockets{dir: dir, lock: lock}, nil
+		}
+		if err == nil {
+			_ = lock.Close()
+		} else if try == sweepTries {
+			return nil, fmt.Errorf("lock %s: %w", dir, err)
+		}
 	}
-	k := &sockets{dir: dir}
-	if k.lock, err = lockDir(dir); err != nil {
-		return nil, fmt.Errorf("lock %s: %w", dir, err)
-	}
-	return k, nil
+}
+
+// sweepTries is how often a new directory may fall to a sweep.
+const sweepTries = 100
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // path is the socket of one sandbox.

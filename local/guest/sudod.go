@@ -9,10 +9,12 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/agent-sandbox/agent-sandbox/local/daemon"
+	"github.com/agent-sandbox/agent-sandbox/local/egress/splice"
 	"github.com/agent-sandbox/agent-sandbox/local/isolation/boot"
 )
 
@@ -29,16 +31,31 @@ func (p *process1) listenSudo() error {
 	if err := os.Chmod(sudoSocket, 0o666); err != nil {
 		return err
 	}
-	go func() {
-		for {
-			c, err := l.AcceptUnix()
-			if err != nil {
-				return
-			}
-			go p.serveSudo(c)
-		}
-	}()
+	go p.acceptSudo(l)
 	return nil
+}
+
+const (
+	// maxSudo bounds the commands and questions under way: the descriptors of
+	// process 1 are for the whole sandbox.
+	maxSudo = 1024
+	// acceptPause is the wait after an accept that failed for lack of descriptors.
+	acceptPause = 10 * time.Millisecond
+)
+
+func (p *process1) acceptSudo(l *net.UnixListener) {
+	open := splice.Set{Max: maxSudo}
+	for {
+		c, err := l.AcceptUnix()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil:
+			time.Sleep(acceptPause)
+		default:
+			open.Go(c, func() { p.serveSudo(c) })
+		}
+	}
 }
 
 // serveSudo runs one command for a client and ends it when the client ends.

@@ -29,6 +29,16 @@ func makeHome(stateDir string) (*home, error) {
 	if err := os.MkdirAll(stateDir, 0o700); err != nil {
 		return nil, err
 	}
+	for {
+		h, err := tryHome(stateDir)
+		if !errors.Is(err, errLocked) {
+			return h, err
+		}
+		// Another engine was sweeping and took the new lock for a dead one's.
+	}
+}
+
+func tryHome(stateDir string) (*home, error) {
 	var r [6]byte
 	_, _ = rand.Read(r[:])
 	h := &home{name: homePrefix + hex.EncodeToString(r[:])}
@@ -38,8 +48,23 @@ func makeHome(stateDir string) (*home, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !isAt(lock, h.path+".lock") {
+		_ = lock.Close()
+		return nil, errLocked
+	}
 	h.lock = lock
 	return h, os.Mkdir(h.path, 0o700)
+}
+
+// isAt tells whether a locked file is still the one at its path: a lock on a
+// removed file excludes nobody.
+func isAt(f *os.File, path string) bool {
+	held, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(path)
+	return err == nil && os.SameFile(held, there)
 }
 
 // errLocked is returned by lockFile when another process holds the lock.

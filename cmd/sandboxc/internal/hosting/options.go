@@ -19,6 +19,9 @@ type Options struct {
 	Internet     bool
 	Registries   bool
 	AllowOrigins []string
+	// Pool is how many sandboxes are prepared in advance; 0 = the default,
+	// negative = none.
+	Pool int
 	// EndAfter ends the server when nobody has used it for so long; 0 = never.
 	EndAfter time.Duration
 	// Log gets what happens; nil is silent.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -26,6 +25,7 @@ type Server struct {
 // Transient starts a server for this program alone: a key of its own, a free
 // port, no state file.
 func Transient(ctx context.Context, o Options) (*Server, error) {
+	o.Pool = -1 // nobody knows of another sandbox to come
 	return open(ctx, o, newKey(), 0)
 }
 
@@ -36,11 +36,9 @@ func open(ctx context.Context, o Options, key string, preferred int) (*Server, e
 		return nil, err
 	}
 	s := &Server{port: port, ended: make(chan error, len(listeners))}
-	s.local, err = alone(ctx, o, func() (*local.Server, error) {
-		return local.New(ctx, local.Options{
-			StateDir: native.StateDir(o.Getenv), Internet: o.Internet, Registries: o.Registries, AllowOrigins: o.AllowOrigins,
-			APIKey: key, Log: o.Log, Version: build.Version(),
-		})
+	s.local, err = local.New(ctx, local.Options{
+		StateDir: native.StateDir(o.Getenv), Internet: o.Internet, Registries: o.Registries, AllowOrigins: o.AllowOrigins,
+		APIKey: key, Log: o.Log, Version: build.Version(), DiskPool: o.Pool,
 	})
 	if err != nil {
 		for _, l := range listeners {
@@ -57,17 +55,6 @@ func open(ctx context.Context, o Options, key string, preferred int) (*Server, e
 		URL: url, SandboxURL: url, APIKey: key,
 	}
 	return s, nil
-}
-
-// alone lets one server at a time open in a state directory: each sweeps away
-// what looks left behind, and one that is half open looks like that.
-func alone(ctx context.Context, o Options, start func() (*local.Server, error)) (*local.Server, error) {
-	unlock, err := lockState(ctx, filepath.Join(native.StateDir(o.Getenv), "opening"))
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	return start()
 }
 
 // Info is what a client needs to use the server.
