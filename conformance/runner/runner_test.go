@@ -25,12 +25,32 @@ func TestMatch(t *testing.T) {
 		want, got string
 		same      bool
 	}{
-		{`1`, `1`, true}, {`1`, `2`, false}, {`null`, `null`, true}, {`null`, `0`, false}, {`"a"`, `"a"`, true}, {`{"a":1}`, `{"a":1,"b":2}`, true},
-		{`{"a":1,"b":2}`, `{"a":1}`, false}, {`[1]`, `[1,2]`, false}, {`[{"a":1}]`, `[{"a":1,"b":2}]`, true}, {`{"$exact":{"a":1}}`, `{"a":1,"b":2}`, false},
-		{`{"a":{"$absent":1}}`, `{}`, true}, {`{"a":{"$absent":1}}`, `{"a":null}`, false}, {`{"a":{"$any":1}}`, `{}`, false}, {`{"$re":"^a"}`, `"ab"`, true},
-		{`{"$re":"^a"}`, `1`, false}, {`{"$has":"b"}`, `"abc"`, true}, {`{"$len":2}`, `[1,2]`, true}, {`{"$len":2}`, `"abc"`, false}, {`{"$bytes":"x"}`, `"eA=="`, true},
-		{`{"$bytes":{"repeat":["x",3]}}`, `"eHh4"`, true}, {`{"$bytes":{"hex":"00 ff"}}`, `"AP8="`, true}, {`{"$bytes":"x"}`, `"no base64"`, false},
-		{`{"$not":1}`, `2`, true}, {`{"$min":3}`, `2`, false}, {`{"$max":3}`, `2`, true}, {`{"$what":1}`, `1`, false},
+		{`1`, `1`, true},
+		{`1`, `2`, false},
+		{`null`, `null`, true},
+		{`null`, `0`, false},
+		{`"a"`, `"a"`, true},
+		{`{"a":1}`, `{"a":1,"b":2}`, true},
+		{`{"a":1,"b":2}`, `{"a":1}`, false},
+		{`[1]`, `[1,2]`, false},
+		{`[{"a":1}]`, `[{"a":1,"b":2}]`, true},
+		{`{"$exact":{"a":1}}`, `{"a":1,"b":2}`, false},
+		{`{"a":{"$absent":1}}`, `{}`, true},
+		{`{"a":{"$absent":1}}`, `{"a":null}`, false},
+		{`{"a":{"$any":1}}`, `{}`, false},
+		{`{"$re":"^a"}`, `"ab"`, true},
+		{`{"$re":"^a"}`, `1`, false},
+		{`{"$has":"b"}`, `"abc"`, true},
+		{`{"$len":2}`, `[1,2]`, true},
+		{`{"$len":2}`, `"abc"`, false},
+		{`{"$bytes":"x"}`, `"eA=="`, true},
+		{`{"$bytes":{"repeat":["x",3]}}`, `"eHh4"`, true},
+		{`{"$bytes":{"hex":"00 ff"}}`, `"AP8="`, true},
+		{`{"$bytes":"x"}`, `"no base64"`, false},
+		{`{"$not":1}`, `2`, true},
+		{`{"$min":3}`, `2`, false},
+		{`{"$max":3}`, `2`, true},
+		{`{"$what":1}`, `1`, false},
 	} {
 		require.Equal(t, c.same, len(match(value(t, c.want), value(t, c.got), false)) == 0, "%s and %s", c.want, c.got)
 	}
