@@ -152,6 +152,9 @@ func (s *Sandbox) follow(ctx context.Context, o *RunOptions, stream func(plane.W
 func (s *Sandbox) incomplete(ctx context.Context, err error, pid uint32, partial *CommandResult) error {
 	err = about(cancelled(ctx, err), s.ID())
 	if e := fault.As(err); e != nil {
+		if partial.ExitCode == 0 {
+			partial.ExitCode = -1 // not known: never 0
+		}
 		e.Partial = partial
 		if e.PID == 0 {
 			e.PID = pid

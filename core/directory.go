@@ -6,6 +6,7 @@ import (
 
 	"github.com/agent-sandbox/agent-sandbox/core/capability"
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
+	"github.com/agent-sandbox/agent-sandbox/core/plane"
 )
 
 // List lists a directory, depth levels deep (0 = 1). Errors: E4001 missing,
@@ -22,9 +23,12 @@ func (f *Files) List(ctx context.Context, path string, depth int, o FileOptions)
 			return nil, err
 		}
 	}
-	entries, err := f.s.data.ListDir(ctx, path, o.User, uint32(max(depth, 1)))
-	if entries == nil {
-		entries = []Entry{}
+	all, err := f.s.data.ListDir(ctx, path, o.User, uint32(max(depth, 1)))
+	entries := make([]Entry, 0, len(all))
+	for _, e := range all {
+		if o.Irregular || e.Type != plane.TypeUnknown {
+			entries = append(entries, e)
+		}
 	}
 	return entries, f.failed(ctx, err)
 }

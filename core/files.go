@@ -38,6 +38,9 @@ type FileOptions struct {
 	Gzip   bool   // let the sandbox compress on the way; slow for data that does not shrink
 	Offset int64  // first byte to read
 	Length int64  // bytes to read; 0 = to the end
+	// Irregular lists dangling links, pipes, sockets and devices too; like E2B's
+	// SDKs, List leaves them out otherwise (e2b.md 4.3).
+	Irregular bool
 	// IdleTimeout bounds the wait between chunks of a stream; 0 = none; nil = the
 	// client's (60 s).
 	IdleTimeout *time.Duration

@@ -27,21 +27,14 @@ func (c *Client) Stat(ctx context.Context, path, user string) (*plane.Entry, err
 	return c.entry(ctx, true, "Stat", user, pathRequest{path: path})
 }
 
-// ListDir lists a directory to a depth of at least 1. Dangling links are left
-// out, as E2B's SDKs do (e2b.md 3.5).
+// ListDir lists a directory to a depth of at least 1.
 func (c *Client) ListDir(ctx context.Context, path, user string, depth uint32) ([]plane.Entry, error) {
 	var out entryList
 	err := c.unary(ctx, true, filesystem+"ListDir", user, fileArea, pathRequest{path, depth}, &out)
 	if err != nil {
 		return nil, c.kindOf(ctx, err, path, user, plane.TypeFile, fault.KindNotDirectory)
 	}
-	known := out.entries[:0]
-	for _, e := range out.entries {
-		if e.Type != plane.TypeUnknown {
-			known = append(known, e)
-		}
-	}
-	return known, nil
+	return out.entries, nil
 }
 
 // kindOf turns "invalid argument" about a path into the wrong kind of path when

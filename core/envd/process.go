@@ -33,9 +33,9 @@ func (c *Client) CloseStdin(ctx context.Context, sel plane.Selector) error {
 	return c.unary(ctx, true, service+"CloseStdin", "", processArea, selectRequest{sel}, done{})
 }
 
-// Signal signals a process.
+// Signal signals a process. Only SIGKILL may be repeated: it has no second effect.
 func (c *Client) Signal(ctx context.Context, sel plane.Selector, sig plane.Signal) error {
-	return c.unary(ctx, false, service+"SendSignal", "", processArea, signalRequest{sel, sig}, done{})
+	return c.unary(ctx, sig == plane.SIGKILL, service+"SendSignal", "", processArea, signalRequest{sel, sig}, done{})
 }
 
 // Resize tells a terminal its size.
