@@ -84,7 +84,9 @@ func (d *downloading) tree(ctx context.Context, base string) error {
 func (d *downloading) level(ctx context.Context, dirs []string) ([]string, error) {
 	lists := make([][]core.Entry, len(dirs))
 	err := d.files.each(ctx, len(dirs), func(ctx context.Context, i int) (err error) {
-		lists[i], err = d.files.List(ctx, dirs[i], 1, d.options.files())
+		o := d.options.files()
+		o.Irregular = true
+		lists[i], err = d.files.List(ctx, dirs[i], 1, o)
 		return err
 	})
 	if err != nil {

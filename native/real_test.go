@@ -83,6 +83,8 @@ func TestRealSandbox(t *testing.T) {
 	t.Run("a failing writer ends the command", func(t *testing.T) { closedStdout(t, r.sandbox(t)) })
 	t.Run("a terminal types, resizes and ends", func(t *testing.T) { terminal(t, r.sandbox(t)) })
 	t.Run("a watch sees a tree grow", func(t *testing.T) { watching(t, r.sandbox(t)) })
+	t.Run("a tree goes up and comes down as it was", func(t *testing.T) { trees(t, r.sandbox(t)) })
+	t.Run("links of a sandbox lead nowhere outside", func(t *testing.T) { hostileLinks(t, r.sandbox(t)) })
 	t.Run("many commands at once mix nothing up", func(t *testing.T) { manyCommands(t, r.sandbox(t)) })
 	t.Run("one command on each of many sandboxes", func(t *testing.T) { manySandboxes(t, r) })
 	t.Run("a handle travels as JSON", func(t *testing.T) { handleTravels(t, r) })
