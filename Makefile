@@ -17,7 +17,7 @@ build: ## Build sandboxc into bin/
 	go build -o bin/sandboxc ./cmd/sandboxc
 
 .PHONY: test
-test: needs generate-check examples ## Run every test (counts reduced; see soak)
+test: needs generate-check $(if $(CI),lint) examples ## Run every test (counts reduced; see soak); with CI set, the linters too
 	@scripts/test
 
 .PHONY: soak
