@@ -145,7 +145,11 @@ func stopTree(root int) (bool, error) {
 		if p.state == 'T' || p.state == 'Z' || p.state == 't' {
 			continue
 		}
-		still = false
+		// One that waits in the kernel, as for a child that it has vforked and that
+		// was stopped before it became a program, stops before it runs on.
+		if p.state != 'D' {
+			still = false
+		}
 		if err := unix.Kill(p.pid, unix.SIGSTOP); err != nil && !errors.Is(err, unix.ESRCH) {
 			return false, err
 		}
