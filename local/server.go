@@ -57,7 +57,7 @@ func New(ctx context.Context, opt Options) (*Server, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(opt.StateDir, 0o700); err != nil {
+	if err := makePrivate(opt.StateDir); err != nil {
 		return nil, err
 	}
 	eng, err := isolation.Open(ctx, isolation.Config{
