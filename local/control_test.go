@@ -108,9 +108,20 @@ func TestPageKeysAreWeaker(t *testing.T) {
 		c.requireFault(c.do("POST", "/v2/sandboxes", `{"templateID":"base","network":`+network+`}`, as...), 403, "the host's own network")
 		c.requireFault(c.do("PUT", "/sandboxes/"+m.SandboxID+"/network", network, as...), 403, "the host's own network")
 		require.Equal(t, http.StatusNoContent, c.do("PUT", "/sandboxes/"+m.SandboxID+"/network", network).status, "the owner may")
+		require.Equal(t, http.StatusNoContent, c.do("PUT", "/sandboxes/"+m.SandboxID+"/network", "{}").status)
 	}
 	c.requireFault(c.do("POST", "/v2/sandboxes", `{"templateID":"base","hostMounts":[{"source":"/tmp","target":"/mnt/x"}]}`, as...), 403, "hostMounts")
 	c.requireFault(c.do("POST", "/page-keys", `{"origin":"https://other.example"}`, as...), 403, "own key")
+	for _, reach := range []string{`"hostMounts":[{"source":"/tmp","target":"/mnt/x"}]`, `"network":{"allowOut":["127.0.0.1"]}`} {
+		owners := c.create(`{"templateID":"base",` + reach + `}`)
+		c.requireFault(c.do("GET", "/sandboxes/"+owners.SandboxID, "", as...), 404, "not found")
+		c.requireFault(c.do("POST", "/v2/sandboxes/"+owners.SandboxID+"/connect", "{}", as...), 404, "not found")
+		c.requireFault(c.do("DELETE", "/sandboxes/"+owners.SandboxID, "", as...), 404, "not found")
+		require.NotContains(t, c.do("GET", "/v2/sandboxes", "", as...).body, owners.SandboxID)
+		require.NotContains(t, c.do("GET", "/sandboxes/metrics?sandbox_ids="+owners.SandboxID, "", as...).body, owners.SandboxID)
+		require.Contains(t, c.do("GET", "/v2/sandboxes", "").body, owners.SandboxID)
+	}
+	require.Contains(t, c.do("GET", "/v2/sandboxes", "", as...).body, m.SandboxID)
 	c.requireFault(c.do("POST", "/page-keys", `{"origin":"http://3000-iabc.localhost"}`), 400, "no page may have")
 }
 

@@ -112,6 +112,7 @@ func (s *Server) start(ctx context.Context, o *order) (*sandbox, error) {
 	}
 	sb := &sandbox{
 		fleet: s.fleet, template: o.template, alias: o.template.ID, metadata: o.Metadata, size: sizeOf(o.NewSandbox), net: net,
+		mounts: len(o.HostMounts) > 0,
 	}
 	sb.secure(o)
 	began := time.Now()

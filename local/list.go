@@ -17,7 +17,7 @@ func (s *Server) listV2(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found := s.match(query)
+	found := s.match(r, query)
 	w.Header().Set("X-Total-Running", strconv.Itoa(countRunning(found)))
 	page, next := cut(found, query)
 	if next != "" {
@@ -32,15 +32,15 @@ func (s *Server) listV1(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	api.WriteJSON(w, http.StatusOK, rows(s.match(query)))
+	api.WriteJSON(w, http.StatusOK, rows(s.match(r, query)))
 	return nil
 }
 
 // match returns the sandboxes that a query asks for, in its order, on all pages.
-func (s *Server) match(q *api.ListQuery) []*sandbox {
+func (s *Server) match(r *http.Request, q *api.ListQuery) []*sandbox {
 	var found []*sandbox
 	for _, sb := range s.members.all() {
-		if s.matches(sb, q) {
+		if s.matches(sb, q) && s.shows(r, sb) {
 			found = append(found, sb)
 		}
 	}

@@ -25,6 +25,8 @@ type sandbox struct {
 	metadata map[string]string
 	size     size
 	limits   []api.Limit
+	// mounts is set when directories of the host are shown inside.
+	mounts bool
 	// token is the daemon's, traffic guards the other ports; "" = open.
 	token, traffic, mask string
 	net                  *network

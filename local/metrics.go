@@ -57,7 +57,7 @@ func (s *Server) metricsOfMany(w http.ResponseWriter, r *http.Request) error {
 	latest := map[string]api.Metric{}
 	for _, id := range ids {
 		sb := s.members.get(id)
-		if sb == nil {
+		if sb == nil || !s.shows(r, sb) {
 			continue
 		}
 		if samples := sb.Samples(); len(samples) > 0 {

@@ -58,6 +58,17 @@ func (s *Server) checkReach(rules egress.Rules, grant access.Grant) error {
 	return nil
 }
 
+// reaches tells whether the host's own network is open to the sandbox.
+func (n *network) reaches(h *egress.Host) bool {
+	return n.policy != nil && h.ReachesHost(n.policy.Rules()) != ""
+}
+
+// shows tells whether a request may know of a sandbox. One that reaches into the
+// host is its owner's alone: with it, a page would reach there too.
+func (s *Server) shows(r *http.Request, sb *sandbox) bool {
+	return grantOf(r) == access.Owner || !(sb.mounts || sb.net.reaches(s.egress))
+}
+
 // parseRules validates the network part of a request.
 func parseRules(wire *api.Network, allow *bool) (egress.Rules, error) {
 	text, err := json.Marshal(wire)

@@ -81,7 +81,7 @@ func (s *Server) withSandbox(do func(http.ResponseWriter, *http.Request, *sandbo
 			return err
 		}
 		sb := s.members.get(id)
-		if sb == nil || (r.Method == http.MethodGet && sb.State() == fleet.Killing) {
+		if sb == nil || !s.shows(r, sb) || (r.Method == http.MethodGet && sb.State() == fleet.Killing) {
 			return s.fleet.Missing(id)
 		}
 		return do(w, r, sb)
