@@ -178,10 +178,14 @@ func bootError(m boot.Message, mode Mode) error {
 // configure makes the boot message and opens what only the host side may.
 func (s *starting) configure() error {
 	e := s.engine
+	filter, err := e.filterFor(s.spec)
+	if err != nil {
+		return err
+	}
 	s.config = &boot.Config{
 		SandboxID: s.spec.ID, TemplateID: s.template.ID, Token: s.spec.Token, Envs: s.spec.Envs,
 		Hostname: hostname(s.spec.ID), Ordinary: e.mode == Ordinary, Internet: s.spec.Internet,
-		CA: CAPath, Filter: e.filter, CPUs: s.spec.CPUs, MemoryBytes: s.box.memory,
+		CA: CAPath, Filter: filter, CPUs: s.spec.CPUs, MemoryBytes: s.box.memory,
 	}
 	if !s.staged {
 		if err := s.configureRoot(); err != nil {
