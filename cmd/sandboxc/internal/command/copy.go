@@ -82,10 +82,11 @@ func upload(a *App, id, source, target, user string) error {
 		bar := progress.Start(a.screen(), source, size)
 		defer bar.Stop()
 		if source == stream {
-			_, err = sbx.Files.WriteFrom(a.ctx, to, bar.Reader(os.Stdin), -1, core.WriteOptions{User: user})
-			return a.copied(id, source, to, nil, err)
+			read := &counted{Reader: os.Stdin}
+			_, err = sbx.Files.WriteFrom(a.ctx, to, bar.Reader(read), -1, core.WriteOptions{User: user})
+			return a.copied(id, source, to, &native.CopyReport{Files: 1, Bytes: read.n}, err)
 		}
-		report, err := sbx.Files.Upload(a.ctx, source, to, copyOptions(user, bar))
+		report, err := sbx.Files.Upload(a.ctx, source, to, a.copyOptions(user, bar))
 		return a.copied(id, source, to, report, err)
 	})
 }
@@ -120,7 +121,7 @@ func download(a *App, id, source, target, user string) error {
 		}
 		bar := progress.Start(a.screen(), source, -1)
 		defer bar.Stop()
-		report, err := sbx.Files.Download(a.ctx, source, to, copyOptions(user, bar))
+		report, err := sbx.Files.Download(a.ctx, source, to, a.copyOptions(user, bar))
 		return a.copied(id, source, to, report, err)
 	})
 }
@@ -144,9 +145,10 @@ func (a *App) screen() io.Writer {
 	return os.Stderr
 }
 
-func copyOptions(user string, bar *progress.Bar) native.CopyOptions {
+// copyOptions watches the bytes only where somebody wants to know: it costs.
+func (a *App) copyOptions(user string, bar *progress.Bar) native.CopyOptions {
 	o := native.CopyOptions{User: user}
-	if bar != nil {
+	if bar != nil || a.JSON {
 		o.Progress = func(_ string, n int64) { bar.Add(n) }
 	}
 	return o
@@ -155,7 +157,7 @@ func copyOptions(user string, bar *progress.Bar) native.CopyOptions {
 // copied says what a copy did, and what it had to leave out.
 func (a *App) copied(id, source, target string, report *native.CopyReport, err error) error {
 	if report == nil {
-		report = &native.CopyReport{Files: 1}
+		report = &native.CopyReport{}
 	}
 	for _, path := range report.Skipped {
 		a.leftOut(path)
@@ -171,4 +173,16 @@ func (a *App) copied(id, source, target string, report *native.CopyReport, err e
 
 func (a *App) leftOut(path string) {
 	a.Warn("%s is left out: it is no file or directory, or a link that leads out", output.Clean(path))
+}
+
+// counted counts what is read.
+type counted struct {
+	io.Reader
+	n int64
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	c.n += int64(n)
+	return n, err
 }
