@@ -44,8 +44,21 @@ func (l *List) Run(a *App) error {
 		if l.Limit > 0 && len(all) > l.Limit {
 			all = all[:l.Limit]
 		}
+		if a.Quiet && !a.JSON {
+			return ids(a.Out, all)
+		}
 		return a.Table(all, []string{"ID", "TEMPLATE", "STATE", "STARTED", "ENDS"}, rows(all))
 	})
+}
+
+// ids is a list for another command's arguments.
+func ids(w io.Writer, all []core.Info) error {
+	for _, i := range all {
+		if _, err := fmt.Fprintln(w, output.Clean(i.SandboxID)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func rows(all []core.Info) [][]string {
@@ -113,9 +126,26 @@ func describe(w io.Writer, i *core.Info) error {
 		line("metadata", k+"="+i.Metadata[k])
 	}
 	for _, l := range i.Limits {
-		line("limit "+l.Name, l.Value+", "+enforcement(l.Enforced, l.Why))
+		line("limit "+l.Name, amount(l.Name, l.Value)+", "+enforcement(l.Enforced, l.Why))
 	}
 	return t.Flush()
+}
+
+// cpuPeriod is what a CPU limit counts in: microseconds of each 100 ms.
+const cpuPeriod = 100_000
+
+// amount is a limit for people.
+func amount(name, value string) string {
+	n, err := strconv.ParseInt(value, 10, 64)
+	switch {
+	case err != nil:
+		return value
+	case name == "memory" || name == "disk":
+		return size(n)
+	case name == "cpu":
+		return fmt.Sprintf("%g processors", float64(n)/cpuPeriod)
+	}
+	return value
 }
 
 func enforcement(enforced bool, why string) string {
