@@ -38,7 +38,11 @@ type outcome struct {
 func (j *job) run(ctx context.Context) outcome {
 	result, err := j.attend(ctx)
 	if j.how != nil && (err != nil || result.ExitCode != 0) {
-		j.advice = j.advise(ctx)
+		code := 0
+		if err == nil {
+			code = result.ExitCode
+		}
+		j.advice = j.advise(ctx, code)
 	}
 	return outcome{result, err}
 }

@@ -19,9 +19,7 @@ import (
 
 // Main runs one command line and gives the exit code.
 func Main(args []string) int {
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
+	args = habits(args)
 	cli := &CLI{}
 	app := &App{began: time.Now(), Printer: newPrinter(args)}
 	exit, over := -1, false
@@ -64,11 +62,38 @@ func (a *App) run(parsed *kong.Context, args []string) int {
 	case errors.Is(err, syscall.EPIPE):
 		return output.ExitPipe
 	}
-	return a.Fail(err, exitCodes(args))
+	return a.Fail(guided(err), exitCodes(args))
 }
 
+// habits are what people type who know other programs.
+func habits(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help":
+		return append(slices.Clone(args[1:]), "--help")
+	case len(args) == 1 && args[0] == "--version":
+		return []string{"version"}
+	}
+	return args
+}
+
+// plainWords are the parser's, which speak of types, in those of its users.
+var plainWords = strings.NewReplacer(
+	"expected a valid 64 bit int but got", "expected a whole number but got", "expected a float but got", "expected a number but got",
+	"expected int value", "expected a number", "expected float value", "expected a number", " (string)", "", `","" but got`, `" but got`, `","`, `", "`,
+)
+
+// usage names the help of the command that was meant.
 func usage(err error) error {
-	return fault.InvalidArgument("%s", err.Error()).Suggest("sandboxc --help shows what there is")
+	help := "sandboxc --help"
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil {
+		if node := parse.Context.Selected(); node != nil {
+			help = strings.Join(append([]string{"sandboxc"}, strings.Fields(node.Path())...), " ") + " --help"
+		}
+	}
+	return fault.InvalidArgument("%s", plainWords.Replace(err.Error())).Suggest("%s shows what there is", help)
 }
 
 // commandOf is the name of the command in a command line.

@@ -132,7 +132,7 @@ func ownName(source string) (string, error) {
 func prepare(ctx context.Context, client *native.Client, o core.CreateOptions, copies []copying, skipped func(path string)) (*native.Sandbox, error) {
 	if len(o.Mounts) > 0 && client.Provider() != "local" {
 		return nil, fault.InvalidArgument("--mount works with provider local only, not with %s", client.Provider()).
-			Suggest("use --copy")
+			Suggest("use --copy, or --provider local")
 	}
 	sbx, err := client.Create(ctx, o)
 	if err != nil {
