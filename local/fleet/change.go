@@ -19,8 +19,12 @@ func (f *Fleet) Pause(ctx context.Context, s *Sandbox) error {
 		return err
 	}
 	if err := f.bounded(ctx, s.box.Pause); err != nil {
-		f.log.Error("pause failed", "sandbox", s.ID(), "error", err)
-		return errors.Join(err, s.stayAwake())
+		ending := s.stayAwake()
+		if ending == nil {
+			f.log.Error("pause failed", "sandbox", s.ID(), "error", err)
+		}
+		// Of a sandbox that was killed meanwhile only that counts.
+		return errors.Join(err, ending)
 	}
 	s.mu.Lock()
 	s.disarm()

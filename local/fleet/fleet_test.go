@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -379,4 +380,22 @@ func TestManyAtOnce(t *testing.T) {
 	done.Wait()
 	f.Close()
 	requireGone(t, f, "i1", fateClosed)
+}
+
+func TestPauseThatAKillOvertakesIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		f := New(slog.New(slog.NewTextHandler(&log, nil)))
+		defer f.Close()
+		s, box := add(t, f, Spec{}, slow(time.Second), func(b *fakeBox) { b.pauseErr = errors.New("gone") })
+		paused := make(chan error, 1)
+		go func() { paused <- f.Pause(t.Context(), s) }()
+		synctest.Wait()
+		require.NoError(t, f.Kill(s))
+		var state *StateError
+		require.ErrorAs(t, <-paused, &state)
+		require.Equal(t, Killing, state.State)
+		require.EqualValues(t, 1, box.pauses.Load())
+		require.NotContains(t, log.String(), "pause failed")
+	})
 }
