@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -221,7 +222,8 @@ func (a *answer) sleep(d time.Duration) bool {
 		time.Sleep(d)
 		return true
 	}
-	if timeout, ok := err.(net.Error); ok && timeout.Timeout() {
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
 		return true
 	}
 	a.failed = true

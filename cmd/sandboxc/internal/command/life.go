@@ -41,7 +41,7 @@ func (k *Kill) Run(a *App) error {
 // Pause is `sandboxc pause`.
 type Pause struct {
 	ID         string `arg:"" help:"The sandbox."`
-	DropMemory bool   `help:"Keep files only."`
+	DropMemory bool   `help:"Keep files only (not the local provider)."`
 }
 
 // Run freezes it; one that is paused already is fine.

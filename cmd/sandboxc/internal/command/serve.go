@@ -96,7 +96,7 @@ func (s *Serve) foreground(a *App) error {
 		if s.PageKey != "" {
 			return printPageKey(a, &running.Info, s.PageKey)
 		}
-		return alreadyRunning(&running.Info, "and there is one a user")
+		return alreadyRunning(&running.Info, "and each user has one")
 	}
 	return errors.Join(err, told)
 }
