@@ -71,7 +71,7 @@ func guided(err error) error {
 	case e.Code == fault.CodeTemplateNotFound && e.Suggestion == "":
 		e.Suggestion = "sandboxc doctor shows those of this machine"
 	case e.Code == fault.CodeConnectFailed && leadsNowhere(e.Message, os.Getenv("E2B_API_URL")):
-		e.Suggestion = "E2B_API_URL names a server on this machine; if it has ended, sandboxc serve --detach starts it again"
+		e.Suggestion = `E2B_API_URL names a server on this machine; if that has ended, say again: eval "$(sandboxc env)"`
 	}
 	return err
 }

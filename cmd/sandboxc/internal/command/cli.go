@@ -26,7 +26,7 @@ type CLI struct {
 	Download Download `cmd:"" help:"Copy a file or directory out of a sandbox."`
 
 	Serve      Serve      `cmd:"" help:"Serve the local provider to any E2B SDK."`
-	Env        Env        `cmd:"" help:"Print the variables that point E2B SDKs at the local server."`
+	Env        Env        `cmd:"" help:"Print the variables that point E2B SDKs at the local server, which is started when none runs."`
 	Doctor     Doctor     `cmd:"" help:"Say what this machine lacks for the local provider, and what mends it."`
 	Version    Version    `cmd:"" help:"Print the version."`
 	Completion Completion `cmd:"" help:"Print the completion of a shell."`
