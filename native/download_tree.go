@@ -144,7 +144,10 @@ func (d *downloading) fetch(ctx context.Context, r remoteFile) error {
 	if d.progress != nil {
 		w = &watchedWriter{dst, r.source, &d.counting}
 	}
-	_, err = io.Copy(w, src)
+	n, err := io.Copy(w, src)
+	if d.progress == nil {
+		d.moved(r.source, n)
+	}
 	if cerr := dst.Close(); err == nil && cerr != nil {
 		err = localFailure(r.name, cerr)
 	}

@@ -59,12 +59,17 @@ func trees(t *testing.T, s *native.Sandbox) {
 	report, err := s.Files.Upload(t.Context(), src, "tree", native.CopyOptions{})
 	require.NoError(t, err)
 	require.Empty(t, report.Skipped)
+	require.Equal(t, int64(len("alpha")+len("beta")+len("gamma")+len("delta")+len("dash")+len("#!/bin/sh\necho ran")), report.Bytes)
+	require.Equal(t, 6, report.Directories)
 	out, err := s.Commands.Run(t.Context(), "tree/run.sh; cat tree/link", core.RunOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "ran\nbeta", out.Stdout())
 
 	dst := filepath.Join(t.TempDir(), "dst")
 	moved := map[string]int64{}
+	down, err := s.Files.Download(t.Context(), "tree", filepath.Join(t.TempDir(), "silent"), native.CopyOptions{})
+	require.NoError(t, err)
+	require.Equal(t, report, down)
 	_, err = s.Files.Download(t.Context(), "tree", dst, native.CopyOptions{Progress: func(p string, n int64) { moved[p] += n }})
 	require.NoError(t, err)
 	require.Equal(t, picture(t, src), picture(t, dst))

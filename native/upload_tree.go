@@ -62,7 +62,9 @@ func (u *uploading) tree(ctx context.Context, source, target string) error {
 		return err
 	}
 	if err := u.files.each(ctx, len(u.directories), func(ctx context.Context, i int) error {
-		u.directory()
+		if u.directories[i] != path.Clean(target) {
+			u.directory()
+		}
 		_, err := u.files.MakeDir(ctx, u.directories[i], u.options.files())
 		return err
 	}); err != nil {
@@ -115,19 +117,22 @@ func (u *uploading) send(ctx context.Context, l localFile) error {
 		return localFailure(l.source, err)
 	}
 	defer func() { _ = src.Close() }()
+	var size int64 = -1
+	if info, err := src.Stat(); err == nil && info.Mode().IsRegular() {
+		size = info.Size()
+	}
 	source := NewSource(src, -1)
 	if u.progress != nil {
 		// A reader that is watched cannot be handed to the kernel as a file.
-		size := int64(-1)
-		if info, err := src.Stat(); err == nil && info.Mode().IsRegular() {
-			size = info.Size()
-		}
 		source = NewSource(&watched{src, l.source, &u.counting}, size)
 	}
 	if _, err := u.files.WriteSource(ctx, l.target, source, core.WriteOptions{User: u.options.User}); err != nil {
 		return err
 	}
 	u.file()
+	if u.progress == nil && size > 0 {
+		u.moved(l.source, size)
+	}
 	if l.mode&0o111 != 0 {
 		u.count(func(*CopyReport) { u.executables = append(u.executables, l.target) })
 	}

@@ -129,6 +129,8 @@ func (a Area) status(status int) fault.Code {
 		return a.Route
 	case status == 429:
 		return fault.CodeRateLimit
+	case status == 501:
+		return fault.CodeCapability
 	case status == 507:
 		return fault.CodeNoSpace
 	case status >= 500:

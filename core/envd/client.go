@@ -162,10 +162,27 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	if !gateway && e.Code != fault.CodeNetwork && e.Code != fault.CodeConnectionLost {
 		return err
 	}
-	if running, perr := c.Healthy(ctx); perr == nil && !running {
+	return c.probed(ctx, e)
+}
+
+// probed asks the sandbox itself once and keeps e unless the answer tells more.
+func (c *Client) probed(ctx context.Context, e *fault.Error) error {
+	running, err := c.Healthy(ctx)
+	switch {
+	case err == nil && !running:
 		return c.gone(e)
+	case fault.CodeOf(err) == fault.CodeNoSpace:
+		return c.full(e, fault.As(err))
 	}
-	return err
+	return e
+}
+
+// full: the sandbox stands still at the limit of its disk, and so does
+// everything in it.
+func (c *Client) full(e, said *fault.Error) error {
+	f := fault.New(fault.CodeNoSpace, "sandbox %s stands still: its disk is full", c.cfg.SandboxID).Because(e)
+	f.Status, f.SandboxID, f.PID, f.Partial = said.Status, c.cfg.SandboxID, e.PID, e.Partial
+	return f.Suggest("connect to it, which lets it go on for a second, and delete files at once; or kill it")
 }
 
 func (c *Client) gone(e *fault.Error) error {

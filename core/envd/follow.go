@@ -171,10 +171,8 @@ func (f *follower) failure(ctx context.Context, err error) error {
 	e := fault.As(connect.Classify(ctx, err, processArea))
 	e.PID = f.pid
 	if e.Clock == transport.ClockIdle {
-		if running, perr := f.c.Healthy(ctx); perr == nil && !running {
-			return f.c.gone(e)
-		}
-		return e.Suggest("the sandbox is reachable: attach to the process again, or raise the idle timeout")
+		_ = e.Suggest("the sandbox is reachable: attach to the process again, or raise the idle timeout")
+		return f.c.probed(ctx, e)
 	}
 	return f.c.explain(ctx, e)
 }

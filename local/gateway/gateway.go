@@ -77,7 +77,7 @@ func admit(r *http.Request, to route, target Target) *page {
 		return nil
 	case errors.Is(err, ErrPaused) && !probe(r, to):
 		return &page{SandboxID: to.id, Message: "The sandbox is paused: resume it first", Code: http.StatusForbidden}
-	case errors.Is(err, ErrFull) && !probe(r, to):
+	case errors.Is(err, ErrFull):
 		return &page{SandboxID: to.id, Message: textFull, Code: http.StatusInsufficientStorage}
 	case errors.Is(err, ErrChanging):
 		return &page{SandboxID: to.id, Message: "The sandbox is changing its state: try again", Code: http.StatusConflict}
@@ -96,7 +96,8 @@ const textFull = "The sandbox is over its disk limit and stands still: connect t
 	"and delete files at once, or kill it"
 
 // probe reports whether r is the question that E2B's clients ask to learn
-// whether a sandbox runs: to them only a 502 means no.
+// whether a sandbox runs: to them only a 502 means no. (One that stands still on a
+// full disk says so: neither answer would be true.)
 func probe(r *http.Request, to route) bool {
 	return to.port == DaemonPort && r.URL.Path == "/health"
 }

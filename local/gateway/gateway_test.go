@@ -249,7 +249,7 @@ func TestStatesOfASandbox(t *testing.T) {
 	}{
 		"gone":     {ErrGone, 502, 502},
 		"paused":   {ErrPaused, 403, 502},
-		"full":     {ErrFull, 507, 502},
+		"full":     {ErrFull, 507, 507},
 		"changing": {ErrChanging, 409, 409},
 	} {
 		t.Run(name, func(t *testing.T) {

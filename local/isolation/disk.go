@@ -95,6 +95,12 @@ func (d *disk) handle() (*os.File, error) {
 // makeDiskTimeout bounds mkfs.
 const makeDiskTimeout = 20 * time.Second
 
+// inodes is how many files a disk can hold: as many as fit the default size,
+// and fewer where their table alone would fill the disk.
+func inodes(size int64) int {
+	return int(min(max(size/(32<<10), 1024), 131072))
+}
+
 // makeDisk makes and mounts an empty ext4 of size bytes.
 func makeDisk(ctx context.Context, dir string, size int64) (*disk, error) {
 	f, err := os.CreateTemp(dir, "disk-*.img")
@@ -110,7 +116,7 @@ func makeDisk(ctx context.Context, dir string, size int64) (*disk, error) {
 	ctx, cancel := context.WithTimeout(ctx, makeDiskTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "mkfs.ext4", "-q", "-F", "-m0", "-O", "^has_journal,^resize_inode",
-		"-E", "lazy_itable_init=1,nodiscard", "-N", "131072", image)
+		"-E", "lazy_itable_init=1,nodiscard", "-N", strconv.Itoa(inodes(size)), image)
 	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("mkfs.ext4: %w: %.200s", err, out)

@@ -48,7 +48,7 @@ var written = map[string]string{
 		"if [ -n \"$PS1\" ]; then PS1='\\u@\\h:\\w\\$ '; fi\n" +
 		"for f in /etc/profile.d/*.sh; do [ -r \"$f\" ] && . \"$f\"; done\nunset f\n",
 	"home/user/.bashrc":  "[ -n \"$PS1\" ] && PS1='\\u@\\h:\\w\\$ '\n",
-	"home/user/.profile": "[ -n \"$BASH_VERSION\" ] && [ -f \"$HOME/.bashrc\" ] && . \"$HOME/.bashrc\"\n[ -d \"$HOME/.local/bin\" ] && PATH=\"$HOME/.local/bin:$PATH\"\n",
+	"home/user/.profile": "if [ -n \"$BASH_VERSION\" ] && [ -f \"$HOME/.bashrc\" ]; then . \"$HOME/.bashrc\"; fi\nif [ -d \"$HOME/.local/bin\" ]; then PATH=\"$HOME/.local/bin:$PATH\"; fi\n",
 }
 
 // Path is the PATH inside.

@@ -67,7 +67,7 @@ func (s *skeleton) close() {
 }
 
 // skeletonVersion changes when what is made below changes.
-const skeletonVersion = "4"
+const skeletonVersion = "5"
 
 // key names the state of everything that a skeleton is made of.
 func (s *skeleton) key() string {
