@@ -21,7 +21,24 @@ type Error struct {
 	Port       int           // the gateway's JSON names a closed port
 	RequestID  string        // the peer's trace id
 	RetryAfter time.Duration // 0 = not said
+	Again      Again         // the header Should-Retry
 }
+
+// Again is what a peer says about repeating a call; the zero value is nothing.
+type Again int
+
+// What Should-Retry can say (e2b.md 10).
+const (
+	AgainYes Again = iota + 1
+	AgainNo
+)
+
+// MayRepeat gives the peer's own word on repeating the call, if it gave one.
+func (e *Error) MayRepeat() (may, said bool) { return e.Again == AgainYes, e.Again != 0 }
+
+// NeverSent tells whether the gateway answered in place of a service that did
+// not listen yet: it named the closed port (e2b.md 2.3), so nothing saw the call.
+func (e *Error) NeverSent() bool { return e.Plain && e.Status == 502 && e.Port != 0 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
@@ -84,6 +101,7 @@ func Failure(resp *transport.Response, body []byte, secrets Secrets) *Error {
 		Code: codeOfStatus(resp.Status), Status: resp.Status, Plain: true,
 		RequestID:  resp.Header.Get("x-e2b-trace-id"),
 		RetryAfter: RetryAfter(resp.Header),
+		Again:      shouldRetry(resp.Header),
 	}
 	var answer struct {
 		Code      json.RawMessage `json:"code"`
@@ -113,6 +131,16 @@ func RetryAfter(h transport.Header) time.Duration {
 		return 0
 	}
 	return time.Duration(n) * time.Second
+}
+
+func shouldRetry(h transport.Header) Again {
+	switch said := h.Get("should-retry"); {
+	case strings.EqualFold(said, "true"):
+		return AgainYes
+	case strings.EqualFold(said, "false"):
+		return AgainNo
+	}
+	return 0
 }
 
 // Clip bounds a peer's text and takes control characters out of it.

@@ -26,9 +26,11 @@ const (
 	defaultTotal = 60 * time.Second
 )
 
-// Do runs call, and again while its error allows: any call after 429 or 503
+// Do runs call, and again while its error allows. What the peer says in
+// Should-Retry decides (e2b.md 10). Else any call is repeated after 429 or 503
 // with Retry-After or when the peer cannot have seen it, an idempotent one also
-// after other failures of the network and of the service (surface.md 2). The last error is returned as it came.
+// after other failures of the network and of the service (surface.md 2). The
+// last error is returned as it came.
 func Do(ctx context.Context, h transport.Host, p Policy, idempotent bool, call func(ctx context.Context) error) error {
 	total := p.Total
 	if total == 0 {
@@ -50,17 +52,39 @@ func Do(ctx context.Context, h transport.Host, p Policy, idempotent bool, call f
 	}
 }
 
+// asked is an answer whose peer may say whether the call may be repeated.
+type asked interface {
+	error
+	MayRepeat() (may, said bool)
+}
+
+// unsent is a failure that may have come before the peer saw the call.
+type unsent interface {
+	error
+	NeverSent() bool
+}
+
 func allows(err error, idempotent bool) bool {
 	e := fault.As(err)
 	if e == nil {
 		return false
+	}
+	var answer asked
+	if errors.As(err, &answer) {
+		if may, said := answer.MayRepeat(); said {
+			return may
+		}
+	}
+	var early unsent
+	if errors.As(err, &early) && early.NeverSent() {
+		return true
 	}
 	if (e.Status == 429 || e.Status == 503) && e.RetryAfter > 0 {
 		return true
 	}
 	var network *transport.NetError
 	if errors.As(err, &network) {
-		return idempotent || network.NeverSent()
+		return idempotent
 	}
 	return idempotent && (e.Status == 502 || e.Status == 503 || e.Status == 504)
 }

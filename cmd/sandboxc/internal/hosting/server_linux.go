@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -31,6 +32,9 @@ func Transient(ctx context.Context, o Options) (*Server, error) {
 
 // open starts a server. The caller closes it.
 func open(ctx context.Context, o Options, key string, preferred int) (*Server, error) {
+	if !filepath.IsAbs(native.StateDir(o.Getenv)) {
+		return nil, fault.InvalidArgument("HOME is not set, so there is no place for the server's state").Suggest("set HOME or XDG_STATE_HOME to an absolute path")
+	}
 	listeners, port, err := listen(o.Port, preferred)
 	if err != nil {
 		return nil, err
