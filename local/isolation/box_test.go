@@ -329,6 +329,9 @@ func TestBoxCyclesLeaveNothing(t *testing.T) {
 }
 
 func TestBoxMemoryOfOurPart(t *testing.T) {
+	if raced {
+		t.Skip("the race detector needs more memory than all of our part")
+	}
 	e := open(t)
 	for i := range 4 {
 		start(t, e, isolation.Spec{ID: fmt.Sprint("mate", i)})

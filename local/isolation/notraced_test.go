@@ -1,0 +1,5 @@
+//go:build linux && !race
+
+package isolation_test
+
+const raced = false
