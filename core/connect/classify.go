@@ -89,6 +89,9 @@ func (a Area) answer(e *Error) *fault.Error {
 	case fault.CodeInvalidAPIKey:
 		f.Suggestion = a.Login
 	}
+	if may, said := e.MayRepeat(); said {
+		f.Retryable = may
+	}
 	return f
 }
 

@@ -56,7 +56,7 @@ func (c *Client) follow(ctx context.Context, procedure, user string, who plane.S
 	starting, _, begun := h.Limit(lively, transport.ClockRequest, watch.Request)
 	defer begun()
 	f := &follower{c: c, who: who, watch: watch, sink: sink, ctx: starting, alive: alive, hasBegun: begun}
-	if err := f.open(procedure, user, in); err != nil {
+	if err := f.open(procedure, user, in, processArea); err != nil {
 		return nil, f.failure(ctx, err)
 	}
 	defer f.stream.Close()
@@ -76,9 +76,9 @@ func withSlack(command time.Duration) time.Duration {
 	return min(command, math.MaxInt64-slack) + slack
 }
 
-// open repeats what the peer cannot have begun: a gateway's 502 while the
-// sandbox starts, a connection never made.
-func (f *follower) open(procedure, user string, in connect.Encoder) error {
+// open repeats what the peer cannot have begun: a connection never made, a
+// gateway that found nobody at work yet. Its error is explained.
+func (f *follower) open(procedure, user string, in connect.Encoder, area connect.Area) error {
 	return retry.Do(f.ctx, f.c.cfg.Host, f.c.cfg.Retry, false, func(ctx context.Context) error {
 		err := f.c.spoken(user, func(rpc connect.Client) (err error) {
 			rpc.Header = append(rpc.Header, f.clockHeaders()...)
@@ -86,9 +86,26 @@ func (f *follower) open(procedure, user string, in connect.Encoder) error {
 			f.stream, err = rpc.Open(ctx, procedure, in)
 			return err
 		})
-		return connect.Classify(ctx, err, processArea)
+		return f.c.unopened(ctx, connect.Classify(ctx, err, area))
 	})
 }
+
+// unopened explains why a stream did not begin. A gateway that answers for the
+// health probe as well has kept the call from a sandbox that may be starting.
+func (c *Client) unopened(ctx context.Context, err error) error {
+	explained := c.explain(ctx, err)
+	e, page := fault.As(explained), fault.As(err)
+	if page != nil && page.Status == 502 && page.SandboxID == "" && e.Code == fault.CodeSandboxNotFound {
+		e.Cause = undelivered{e.Cause}
+	}
+	return explained
+}
+
+// undelivered marks a call that the sandbox cannot have seen: any may be repeated.
+type undelivered struct{ error }
+
+func (u undelivered) NeverSent() bool { return true }
+func (u undelivered) Unwrap() error   { return u.error }
 
 // maxTimeoutMS is the largest Connect-Timeout-Ms: ten digits.
 const maxTimeoutMS = 9_999_999_999
@@ -173,6 +190,9 @@ func (f *follower) failure(ctx context.Context, err error) error {
 	if e.Clock == transport.ClockIdle {
 		_ = e.Suggest("the sandbox is reachable: attach to the process again, or raise the idle timeout")
 		return f.c.probed(ctx, e)
+	}
+	if f.stream == nil {
+		return e // explained when it did not open
 	}
 	return f.c.explain(ctx, e)
 }

@@ -23,9 +23,8 @@ func (c *Client) WatchDir(ctx context.Context, spec plane.WatchSpec, watch plane
 	starting, _, begun := h.Limit(lively, transport.ClockRequest, watch.Request)
 	defer begun()
 	f := &follower{c: c, watch: watch, ctx: starting}
-	err := f.open(filesystem+"WatchDir", spec.User, watchRequest{spec})
-	if err != nil {
-		return c.watchFailure(ctx, spec, err)
+	if err := f.open(filesystem+"WatchDir", spec.User, watchRequest{spec}, fileArea); err != nil {
+		return c.kindOf(ctx, err, spec.Path, spec.User, plane.TypeFile, fault.KindNotDirectory)
 	}
 	defer f.stream.Close()
 	for {
