@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/agent-sandbox/agent-sandbox/core/transport/transporttest"
+	"github.com/agent-sandbox/agent-sandbox/conformance/transporttest"
 	"github.com/agent-sandbox/agent-sandbox/native"
 )
 
