@@ -22,10 +22,15 @@ var readOnlyProc = [...]string{"bus", "fs", "irq", "sys", "sysrq-trigger"}
 
 // mountProc mounts the process table of the sandbox with its dangerous parts
 // covered, and an empty, read-only /sys.
-func mountProc() error {
+func (p *process1) mountProc() error {
 	const flags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
 	if err := unix.Mount("proc", "new/proc", "proc", flags, ""); err != nil {
 		return err
+	}
+	if p.cfg.Ordinary {
+		if err := limitWatches(); err != nil {
+			return err
+		}
 	}
 	for _, n := range maskedProc {
 		if err := maskPath("new/proc/" + n); err != nil {
@@ -38,6 +43,19 @@ func mountProc() error {
 		}
 	}
 	return unix.Mount("tmpfs", "new/sys", "tmpfs", flags|unix.MS_RDONLY, "mode=555,size=4k")
+}
+
+// watchesEach leaves most of the usual 128 instances of one user to the host and
+// to other sandboxes: where an ordinary user's id is all there is, they share.
+const watchesEach = "24"
+
+// limitWatches bounds the inotify instances of this user namespace.
+func limitWatches() error {
+	err := os.WriteFile("new/proc/sys/user/max_inotify_instances", []byte(watchesEach), 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // maskPath covers a file with /dev/null and a directory with an empty one.

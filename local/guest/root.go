@@ -29,7 +29,7 @@ func (p *process1) stageRoot() error {
 		namedStep{"trees", p.openLayerTrees},
 		namedStep{"stage", openStage},
 		namedStep{"layers", p.mountLayers},
-		namedStep{"proc", mountProc},
+		namedStep{"proc", p.mountProc},
 		namedStep{"dev", func() error { return mountDev(p.cfg.SharedBytes) }},
 		namedStep{"run", mountRun},
 	)
