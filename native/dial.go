@@ -84,7 +84,7 @@ func dialer(life context.Context) dialFunc {
 		defer context.AfterFunc(life, func() { cancel(context.Cause(life)) })()
 		conn, err := dialAny(ctx, d, network, address)
 		if err != nil {
-			return nil, &dialError{err}
+			return nil, &dialError{err, address}
 		}
 		return &watchedConn{Conn: conn}, nil
 	}

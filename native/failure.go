@@ -9,7 +9,9 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
 )
@@ -67,10 +69,13 @@ func netError(err error, peer string, connected bool) *transport.NetError {
 	var refused *proxyRefusedError
 	var name *net.DNSError
 	var h2 streamError
+	if errors.As(err, &dial) && !dial.tried(peer) {
+		e.Host = "the proxy " + dial.address // the peer was not tried
+	}
 	switch {
 	case errors.As(err, &name):
 		e.Kind, e.Message = transport.NetResolve, "the name does not resolve: "+name.Err
-	case errors.As(err, &dial):
+	case dial != nil:
 		e.Kind, e.Message = transport.NetConnect, "cannot connect: "+innermost(dial.err)
 	case errors.As(err, &refused):
 		e.Kind, e.Message = transport.NetConnect, refused.Error()
@@ -128,7 +133,19 @@ type streamError struct {
 func (e streamError) Error() string { return fmt.Sprintf("HTTP/2 stream error %d", e.Code) }
 
 // dialError marks that no connection was made.
-type dialError struct{ err error }
+type dialError struct {
+	err     error
+	address string // that was tried: the peer's, or a proxy's
+}
+
+// tried tells whether it was the peer's address. The name of a peer that is not
+// in ASCII is dialed in another form, so its port has to do.
+func (e *dialError) tried(peer string) bool {
+	if strings.ContainsFunc(peer, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return e.address[strings.LastIndexByte(e.address, ':'):] == peer[strings.LastIndexByte(peer, ':'):]
+	}
+	return e.address == peer
+}
 
 func (e *dialError) Error() string { return e.err.Error() }
 func (e *dialError) Unwrap() error { return e.err }

@@ -123,6 +123,17 @@ func TestProxyFailuresKeepThePassword(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, transport.NetConnect, e.Kind)
 	require.NotContains(t, e.Error()+e.Cause.Error(), "sEcReT")
+	require.Equal(t, "the proxy 127.0.0.1:1", e.Host, "the peer was not tried")
+}
+
+func TestProxyWhoseNameDoesNotResolveIsNamed(t *testing.T) {
+	for _, url := range []string{"http://api.example.test/", "https://api.example.test/"} {
+		_, err := status(t, newHost(t, native.HostOptions{Proxy: "http://me:sEcReT@proxy.invalid:3128"}), url)
+		var e *transport.NetError
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, transport.NetResolve, e.Kind)
+		require.Equal(t, "the proxy proxy.invalid:3128", e.Host)
+	}
 }
 
 func TestTunnelThroughAProxy(t *testing.T) {

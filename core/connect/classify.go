@@ -76,7 +76,7 @@ func unreachable(n *transport.NetError) error {
 		e.Retryable = true
 		return e.Suggest("check the URL, the network and the proxy settings")
 	}
-	return fault.New(fault.CodeNetwork, "the connection to %s failed", n.Error()).Because(n)
+	return fault.New(fault.CodeNetwork, "the connection failed: %s", n.Error()).Because(n)
 }
 
 func (a Area) answer(e *Error) *fault.Error {

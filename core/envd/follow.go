@@ -188,7 +188,7 @@ func (f *follower) failure(ctx context.Context, err error) error {
 	e := fault.As(connect.Classify(ctx, err, processArea))
 	e.PID = f.pid
 	if e.Clock == transport.ClockIdle {
-		_ = e.Suggest("the sandbox is reachable: attach to the process again, or raise the idle timeout")
+		_ = e.Suggest("attach to the process again if the sandbox still answers, or raise the idle timeout")
 		return f.c.probed(ctx, e)
 	}
 	if f.stream == nil {

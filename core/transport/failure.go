@@ -53,7 +53,7 @@ const (
 // NetError is a failed exchange. Message holds no credential and no query.
 type NetError struct {
 	Kind    NetKind
-	Host    string // host:port that was tried
+	Host    string // host:port that was tried, with "the proxy" before a proxy's
 	Message string
 	Cause   error
 }
