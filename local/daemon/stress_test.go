@@ -152,7 +152,8 @@ func TestDeadlineKillsTheWholeSession(t *testing.T) {
 	r := newRig(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 	defer cancel()
-	text := `sh -c 'echo $$ > ` + r.home + `/child; exec sleep 300' & set -m; sh -c 'echo $$ > ` + r.home + `/job; exec sleep 300' & sleep 300 & wait`
+	// timeout(1) makes a process group of its own, as an interactive shell does for its jobs.
+	text := `sh -c 'echo $$ > ` + r.home + `/child; exec sleep 300' & timeout 300 sh -c 'echo $$ > ` + r.home + `/job; exec sleep 300' & sleep 300 & wait`
 	_, err := r.run(ctx, script(text))
 	require.Equal(t, "deadline_exceeded", codeOf(err))
 	for _, name := range []string{"child", "job"} {
