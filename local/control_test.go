@@ -702,7 +702,7 @@ func TestASandboxOverItsDiskLimitSaysSo(t *testing.T) {
 	for _, remedy := range []string{"/sandboxes/" + m.SandboxID + "/resume", "/v2/sandboxes/" + m.SandboxID + "/connect"} {
 		box.full.Store(true)
 		c.requireFault(inside("/envs"), http.StatusInsufficientStorage, "disk limit")
-		require.Equal(t, http.StatusBadGateway, inside("/health").status)
+		require.Equal(t, http.StatusInsufficientStorage, inside("/health").status)
 		a := c.do("POST", remedy, "{}")
 		require.Equal(t, http.StatusCreated, a.status, a.body)
 		require.Equal(t, http.StatusOK, inside("/envs").status, "it goes on, to delete files")
