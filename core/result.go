@@ -62,7 +62,11 @@ func (r *CommandResult) ended(end *plane.End) error {
 	name, killed := strings.CutPrefix(end.Status, "signal:")
 	if !killed {
 		r.ExitCode = -1
-		return fault.New(fault.CodeExecution, "the sandbox did not say how the command ended (status %q)", shorten(end.Status))
+		said := end.Status
+		if said == "" {
+			said = end.Error
+		}
+		return fault.New(fault.CodeExecution, "the sandbox did not say how the command ended (status %q)", shorten(said))
 	}
 	name = strings.TrimSuffix(strings.TrimSpace(name), " (core dumped)")
 	r.Signal = name

@@ -65,7 +65,7 @@ func (c *Client) max() int {
 }
 
 func (c *Client) fail(ctx context.Context, resp *transport.Response) error {
-	return Failure(resp, ReadSome(ctx, resp.Body, maxErrorBody), SecretsOf(c.Header))
+	return Failure(resp, ReadSome(ctx, c.Host, resp.Body, maxErrorBody), SecretsOf(c.Header))
 }
 
 // ErrTooLarge says that a body passed its limit.
@@ -89,9 +89,15 @@ func ReadAll(ctx context.Context, body transport.ResponseBody, limit int) ([]byt
 	}
 }
 
-// ReadSome reads what it can get of a body, at most limit bytes: building an
-// error never fails.
-func ReadSome(ctx context.Context, body transport.ResponseBody, limit int) []byte {
+// wordsClock is how long the words of an error are waited for: its status says
+// enough, and some bodies never end.
+const wordsClock = 2 * time.Second
+
+// ReadSome reads what it can get of an error's body in a short time, at most
+// limit bytes: building an error never fails.
+func ReadSome(ctx context.Context, host transport.Host, body transport.ResponseBody, limit int) []byte {
+	ctx, _, disarm := host.Limit(ctx, transport.ClockSilence, wordsClock)
+	defer disarm()
 	var some []byte
 	for len(some) < limit {
 		chunk, err := body.Next(ctx)

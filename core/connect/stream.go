@@ -62,7 +62,7 @@ func (c *Client) checkStream(ctx context.Context, resp *transport.Response) erro
 	if strings.EqualFold(got, c.Codec.streamType()) {
 		return nil
 	}
-	some := ReadSome(ctx, resp.Body, maxErrorBody)
+	some := ReadSome(ctx, c.Host, resp.Body, maxErrorBody)
 	secrets := SecretsOf(c.Header)
 	if e := Failure(resp, some, secrets); e.Said {
 		return e

@@ -222,7 +222,7 @@ func (c *Client) Healthy(ctx context.Context) (bool, error) {
 	case resp.Status == 502:
 		return false, nil
 	}
-	refusal := connect.Failure(resp, connect.ReadSome(limited, resp.Body, 4096), connect.SecretsOf(c.headers()))
+	refusal := connect.Failure(resp, connect.ReadSome(limited, c.cfg.Host, resp.Body, 4096), connect.SecretsOf(c.headers()))
 	if saysPaused(refusal) {
 		return false, nil
 	}

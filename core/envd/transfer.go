@@ -64,7 +64,7 @@ func (c *Client) transfer(ctx context.Context, r *transport.Request) (*transport
 		return resp, nil
 	}
 	defer resp.Body.Close()
-	refusal := connect.Failure(resp, connect.ReadSome(limited, resp.Body, 64<<10), connect.SecretsOf(r.Header))
+	refusal := connect.Failure(resp, connect.ReadSome(limited, c.cfg.Host, resp.Body, 64<<10), connect.SecretsOf(r.Header))
 	return nil, c.explain(ctx, connect.Classify(ctx, refusal, transferArea))
 }
 

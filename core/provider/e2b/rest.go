@@ -77,7 +77,7 @@ func (c *control) once(ctx context.Context, r *transport.Request, q call) (*tran
 	}
 	defer resp.Body.Close()
 	if resp.Status < 200 || resp.Status > 299 {
-		return nil, c.refusal(connect.Failure(resp, connect.ReadSome(limited, resp.Body, 64<<10), connect.SecretsOf(r.Header)), resp)
+		return nil, c.refusal(connect.Failure(resp, connect.ReadSome(limited, c.host, resp.Body, 64<<10), connect.SecretsOf(r.Header)), resp)
 	}
 	b, err := connect.ReadAll(limited, resp.Body, maxAnswer)
 	if err != nil || q.out == nil {
