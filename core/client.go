@@ -83,6 +83,9 @@ func (c *Client) Connect(ctx context.Context, id string, o ConnectOptions) (*San
 	if err != nil {
 		return nil, about(err, id)
 	}
+	if err := answered(h); err != nil {
+		return nil, about(err, id)
+	}
 	if err := c.checkIsolation(h.Isolation); err != nil {
 		return nil, err
 	}
@@ -97,6 +100,9 @@ func (c *Client) Open(h *handle.Handle) (*Sandbox, error) {
 	}
 	if err := checkID(h.SandboxID); err != nil {
 		return nil, err
+	}
+	if h.Domain == "" && h.URLs.Sandbox == "" && !c.settings.Debug {
+		return nil, fault.InvalidArgument("the handle does not say where its sandbox is: it has neither a domain nor urls.sandbox")
 	}
 	return newSandbox(c, h), nil
 }

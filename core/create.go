@@ -53,8 +53,8 @@ func (c *Client) Create(ctx context.Context, o CreateOptions) (*Sandbox, error) 
 	if err != nil {
 		return nil, err
 	}
-	if checkID(h.SandboxID) != nil {
-		return nil, fault.New(fault.CodeProtocol, "the peer broke the protocol: it made a sandbox with the id %q", shorten(h.SandboxID))
+	if err := answered(h); err != nil {
+		return nil, err
 	}
 	if err := c.checkIsolation(h.Isolation); err != nil {
 		return nil, c.rollback(ctx, h.SandboxID, err)
@@ -174,6 +174,14 @@ func (c *Client) randomName() string {
 	var b [12]byte
 	c.host.Rand(b[:])
 	return hex.EncodeToString(b[:])
+}
+
+// answered checks the id that a peer gave: it goes into addresses and headers.
+func answered(h *handle.Handle) error {
+	if checkID(h.SandboxID) != nil {
+		return fault.New(fault.CodeProtocol, "the peer broke the protocol: it gave a sandbox with the id %q", shorten(h.SandboxID))
+	}
+	return nil
 }
 
 // rollback kills a half-made sandbox and gives the original error, with the id.
