@@ -5,13 +5,13 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/core"
@@ -21,7 +21,8 @@ import (
 // files measures a large upload and download: curl on the same signed URLs, our
 // client, the npm client without and with the gzip that it asks for by default.
 func (b *bench) files(ctx context.Context) error {
-	s, err := b.client.Create(ctx, core.CreateOptions{})
+	// In memory on both sides, so that no disk hides the clients.
+	s, err := b.client.Create(ctx, core.CreateOptions{MemoryMB: 4096})
 	if err != nil {
 		return err
 	}
@@ -35,15 +36,20 @@ func (b *bench) files(ctx context.Context) error {
 	if b.quick {
 		size = 100 << 20
 	}
-	src, dst := filepath.Join(b.dir, "src"), filepath.Join(b.dir, "dst")
-	if err := randomFile(src, size); err != nil {
-		return err
-	}
-	up, err := s.UploadURL("/tmp/big", core.URLOptions{})
+	dir, err := os.MkdirTemp("/dev/shm", "bench")
 	if err != nil {
 		return err
 	}
-	down, err := s.DownloadURL("/tmp/big", core.URLOptions{})
+	defer func() { _ = os.RemoveAll(dir) }()
+	src, dst := filepath.Join(dir, "src"), filepath.Join(dir, "dst")
+	if err := randomFile(src, size); err != nil {
+		return err
+	}
+	up, err := s.UploadURL(bigFile, core.URLOptions{})
+	if err != nil {
+		return err
+	}
+	down, err := s.DownloadURL(bigFile, core.URLOptions{})
 	if err != nil {
 		return err
 	}
@@ -60,11 +66,11 @@ func (b *bench) files(ctx context.Context) error {
 	}{
 		{"upload, curl", curlUp},
 		{"upload, ours (Go)", func() error { return upload(ctx, s, src) }},
-		{"upload, npm e2b", theirs(map[string]any{"op": "upload", "from": src, "to": "/tmp/big"})},
+		{"upload, npm e2b", theirs(map[string]any{"op": "upload", "from": src, "to": bigFile})},
 		{"download, curl", curlDown},
 		{"download, ours (Go)", func() error { return download(ctx, s, dst) }},
-		{"download, npm e2b, gzip off", theirs(map[string]any{"op": "download", "from": "/tmp/big", "to": dst, "gzip": false})},
-		{"download, npm e2b, gzip on", theirs(map[string]any{"op": "download", "from": "/tmp/big", "to": dst, "gzip": true})},
+		{"download, npm e2b, gzip off", theirs(map[string]any{"op": "download", "from": bigFile, "to": dst, "gzip": false})},
+		{"download, npm e2b, gzip on", theirs(map[string]any{"op": "download", "from": bigFile, "to": dst, "gzip": true})},
 	}
 	out := [][]string{}
 	for _, r := range rows {
@@ -79,8 +85,11 @@ func (b *bench) files(ctx context.Context) error {
 		out = append(out, []string{r.name, rate(size, took.p50())})
 	}
 	table(fmt.Sprintf("Files of %d MiB of random bytes", size>>20), []string{"what", "MB/s (median of 3)"}, out...)
-	return b.fileMemory(ctx, s, src, size)
+	return b.fileMemory(ctx, s, src, dst, size)
 }
+
+// bigFile is where the file lies in the sandbox.
+const bigFile = "/dev/shm/big"
 
 func upload(ctx context.Context, s *native.Sandbox, src string) error {
 	f, err := os.Open(src)
@@ -88,12 +97,12 @@ func upload(ctx context.Context, s *native.Sandbox, src string) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	_, err = s.Files.WriteFrom(ctx, "/tmp/big", f, -1, core.WriteOptions{})
+	_, err = s.Files.WriteFrom(ctx, bigFile, f, -1, core.WriteOptions{})
 	return err
 }
 
 func download(ctx context.Context, s *native.Sandbox, dst string) error {
-	r, err := s.Files.Open(ctx, "/tmp/big", core.FileOptions{})
+	r, err := s.Files.Open(ctx, bigFile, core.FileOptions{})
 	if err != nil {
 		return err
 	}
@@ -110,12 +119,12 @@ func download(ctx context.Context, s *native.Sandbox, dst string) error {
 }
 
 // fileMemory runs the command line so that the memory is a client's alone.
-func (b *bench) fileMemory(ctx context.Context, s *native.Sandbox, src string, size int) error {
-	upTook, upRSS, err := b.cli(ctx, "upload", s.ID(), src, "/tmp/big")
+func (b *bench) fileMemory(ctx context.Context, s *native.Sandbox, src, dst string, size int) error {
+	upTook, upRSS, err := b.cli(ctx, "upload", s.ID(), src, bigFile)
 	if err != nil {
 		return err
 	}
-	downTook, downRSS, err := b.cli(ctx, "download", s.ID(), "/tmp/big", filepath.Join(b.dir, "dst"))
+	downTook, downRSS, err := b.cli(ctx, "download", s.ID(), bigFile, dst)
 	if err != nil {
 		return err
 	}
@@ -134,20 +143,39 @@ func (b *bench) cli(ctx context.Context, args ...string) (time.Duration, int64, 
 	if err != nil {
 		return 0, 0, err
 	}
+	var peak int64
 	took, err := timed(func() error {
 		if err := cmd.Start(); err != nil {
 			return err
 		}
-		if _, err := io.Copy(io.Discard, pipe); err != nil {
-			return err
-		}
-		return cmd.Wait()
+		stop := watchPeak(cmd.Process.Pid, &peak)
+		_, err := io.Copy(io.Discard, pipe)
+		stop()
+		return errors.Join(err, cmd.Wait())
 	})
 	if err != nil {
 		return 0, 0, fmt.Errorf("sandboxc %s: %w", args[0], err)
 	}
-	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	return took, usage.Maxrss, nil
+	return took, peak, nil
+}
+
+// watchPeak reads a process's peak RSS in KiB again and again: what wait(2) gives
+// holds this program's own memory, from before the exec.
+func watchPeak(pid int, peak *int64) (stop func()) {
+	quit, done := make(chan struct{}), make(chan struct{})
+	status := filepath.Join("/proc", strconv.Itoa(pid), "status")
+	go func() {
+		defer close(done)
+		for {
+			*peak = max(*peak, field(status, "VmHWM:"))
+			select {
+			case <-quit:
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	}()
+	return func() { close(quit); <-done }
 }
 
 func randomFile(path string, size int) error {

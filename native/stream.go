@@ -34,6 +34,15 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// WriteTo hands the body on in large pieces, whatever the size of the reader that
+// io.Copy would choose.
+func (s *stream) WriteTo(w io.Writer) (int64, error) {
+	large := len(bufferSizes) - 1
+	buf := s.x.host.buffers.get(large)
+	defer s.x.host.buffers.put(large, buf)
+	return io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{s}, *buf)
+}
+
 // Close aborts what has not been read. It is idempotent.
 func (s *stream) Close() error {
 	_ = s.settle(errBodyClosed)

@@ -59,6 +59,7 @@ func Address(port int) string { return "sandbox:" + strconv.Itoa(port) }
 // NewTransport makes the connection pool of one sandbox. Idle connections end
 // after a minute, which is sooner than the daemon would end them.
 func NewTransport(dial Dialer) *http.Transport {
+	large := newBuffers(largeBuffer)
 	return &http.Transport{
 		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
 			_, port, err := net.SplitHostPort(addr)
@@ -69,7 +70,11 @@ func NewTransport(dial Dialer) *http.Transport {
 			if err != nil {
 				return nil, err
 			}
-			return dial(ctx, n)
+			conn, err := dial(ctx, n)
+			if err != nil {
+				return nil, err
+			}
+			return wide{conn, large}, nil
 		},
 		DisableCompression:  true,
 		MaxIdleConnsPerHost: 32,
