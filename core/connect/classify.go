@@ -62,8 +62,14 @@ func ClockFired(t transport.Timeout) *fault.Error {
 	return e.Suggest("raise the %s timeout, or set it to 0 for none", t.Clock)
 }
 
-// Seconds prints a duration in the unit that users set.
-func Seconds(d time.Duration) string { return d.Round(time.Millisecond).String() }
+// Seconds prints a duration in the unit that users set. A tiny one does not read
+// as 0, which would be none.
+func Seconds(d time.Duration) string {
+	if d < time.Millisecond {
+		return d.String()
+	}
+	return d.Round(time.Millisecond).String()
+}
 
 // Cancelled is the error of a call whose caller's ctx ended.
 func Cancelled(ctx context.Context) error {

@@ -67,3 +67,11 @@ func FuzzFailure(f *testing.F) {
 		require.False(t, strings.ContainsAny(e.Message, "\x00\x1b\r\x7f"))
 	})
 }
+
+func TestATinyClockDoesNotReadAsNone(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 400 * time.Microsecond: "400µs", 1500600 * time.Microsecond: "1.501s", time.Minute: "1m0s",
+	} {
+		require.Equal(t, want, Seconds(d))
+	}
+}
