@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -22,6 +23,8 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", atOnce); err != nil {
 		panic(err)
 	}
+	// Where the machine's time is UTC, a local time would pass for one.
+	time.Local = time.FixedZone("", 8*60*60)
 	code := m.Run()
 	if code == 0 {
 		if err := goleak.Find(); err != nil {
