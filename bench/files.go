@@ -53,39 +53,50 @@ func (b *bench) files(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	curlUp := func() error {
-		return exec.CommandContext(ctx, "curl", "-sf", "-X", "POST", "-H", "Content-Type: application/octet-stream", "-H", "Expect:", "-T", src, up).Run()
-	}
-	curlDown := func() error { return exec.CommandContext(ctx, "curl", "-sf", "-o", dst, down).Run() }
 	theirs := func(job map[string]any) func() error {
 		return func() error { _, _, err := peer.once(job); return err }
 	}
-	rows := []struct {
-		name string
-		do   func() error
-	}{
-		{"upload, curl", curlUp},
+	out, err := medians(size, []transfer{
+		{"upload, curl", curl(ctx, "-X", "POST", "-H", "Content-Type: application/octet-stream", "-H", "Expect:", "-T", src, up)},
 		{"upload, ours (Go)", func() error { return upload(ctx, s, src) }},
 		{"upload, npm e2b", theirs(map[string]any{"op": "upload", "from": src, "to": bigFile})},
-		{"download, curl", curlDown},
+		{"download, curl", curl(ctx, "-o", dst, down)},
 		{"download, ours (Go)", func() error { return download(ctx, s, dst) }},
 		{"download, npm e2b, gzip off", theirs(map[string]any{"op": "download", "from": bigFile, "to": dst, "gzip": false})},
 		{"download, npm e2b, gzip on", theirs(map[string]any{"op": "download", "from": bigFile, "to": dst, "gzip": true})},
+	})
+	if err != nil {
+		return err
 	}
-	out := [][]string{}
+	table(fmt.Sprintf("Files of %d MiB of random bytes", size>>20), []string{"what", "MB/s (median of 3)"}, out...)
+	return b.fileMemory(ctx, s, src, dst, size)
+}
+
+// transfer is one row.
+type transfer struct {
+	name string
+	do   func() error
+}
+
+// medians runs each transfer three times.
+func medians(size int, rows []transfer) ([][]string, error) {
+	var out [][]string
 	for _, r := range rows {
 		var took samples
 		for range 3 {
 			d, err := timed(r.do)
 			if err != nil {
-				return fmt.Errorf("%s: %w", r.name, err)
+				return nil, fmt.Errorf("%s: %w", r.name, err)
 			}
 			took = append(took, d)
 		}
 		out = append(out, []string{r.name, rate(size, took.p50())})
 	}
-	table(fmt.Sprintf("Files of %d MiB of random bytes", size>>20), []string{"what", "MB/s (median of 3)"}, out...)
-	return b.fileMemory(ctx, s, src, dst, size)
+	return out, nil
+}
+
+func curl(ctx context.Context, args ...string) func() error {
+	return func() error { return exec.CommandContext(ctx, "curl", append([]string{"-sf"}, args...)...).Run() }
 }
 
 // bigFile is where the file lies in the sandbox.

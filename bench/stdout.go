@@ -33,7 +33,7 @@ func (b *bench) stdout(ctx context.Context) error {
 	var ours, theirs samples
 	for range 3 {
 		d, err := timed(func() error {
-			r, err := s.Commands.Run(ctx, fmt.Sprintf(`head -c %d /dev/zero | tr '\0' x`, size), core.RunOptions{Timeout: &none})
+			r, err := s.Commands.Run(ctx, fmt.Sprintf(`dd if=/dev/zero bs=64k count=%d status=none`, size>>16), core.RunOptions{Timeout: &none})
 			if err == nil && len(r.StdoutBytes) != size {
 				return fmt.Errorf("%d bytes of %d", len(r.StdoutBytes), size)
 			}
@@ -61,7 +61,7 @@ func (b *bench) passedThrough(ctx context.Context, s *native.Sandbox) error {
 	if b.quick {
 		size = 128 << 20
 	}
-	took, rss, err := b.cli(ctx, "exec", s.ID(), "--", "head", "-c", strconv.Itoa(size), "/dev/zero")
+	took, rss, err := b.cli(ctx, "exec", s.ID(), "--", "dd", "if=/dev/zero", "bs=64k", "count="+strconv.Itoa(size>>16), "status=none")
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ const sandbox = await Sandbox.connect(process.argv[2]);
 const jobs = {
   run: () => sandbox.commands.run("true"),
   exists: () => sandbox.files.exists("/etc/passwd"),
-  stdout: ({ bytes }) => sandbox.commands.run(`head -c ${bytes} /dev/zero | tr '\\0' x`, { timeoutMs: 0 }),
+  stdout: ({ bytes }) => sandbox.commands.run(`dd if=/dev/zero bs=64k count=${bytes / 65536} status=none`, { timeoutMs: 0 }),
   upload: ({ from, to }) => sandbox.files.write(to, Readable.toWeb(createReadStream(from, { highWaterMark: 1 << 20 })), { requestTimeoutMs: 0 }),
   download: async ({ from, to, gzip }) => {
     const stream = await sandbox.files.read(from, { format: "stream", gzip, requestTimeoutMs: 0 });
