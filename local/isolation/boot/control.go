@@ -73,7 +73,26 @@ func Pair() (ours *net.UnixConn, theirs *os.File, err error) {
 
 // StreamPair is Pair for a connection that carries bytes.
 func StreamPair() (ours *net.UnixConn, theirs *os.File, err error) {
-	return pair(unix.SOCK_STREAM)
+	ours, theirs, err = pair(unix.SOCK_STREAM)
+	if err == nil {
+		widen(int(theirs.Fd()))
+		if raw, rawErr := ours.SyscallConn(); rawErr == nil {
+			_ = raw.Control(func(fd uintptr) { widen(int(fd)) })
+		}
+	}
+	return ours, theirs, err
+}
+
+// streamBuffer is what one end may be ahead of the other: the system's default
+// makes the two processes take turns.
+const streamBuffer = 2 << 20
+
+// widen enlarges a socket's buffer, beyond the system's limit where that is
+// allowed.
+func widen(fd int) {
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, streamBuffer) != nil {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, streamBuffer)
+	}
 }
 
 func pair(kind int) (*net.UnixConn, *os.File, error) {
