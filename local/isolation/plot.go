@@ -67,6 +67,8 @@ func newPlotPool(e *Engine, size int) *plotPool {
 var errOrdinaryDisk = errors.New("only root can mount a file system for each sandbox")
 
 func (p *plotPool) fill(ctx context.Context) {
+	// The first sandbox would wait for it; what it fails with is told to that one.
+	_, _ = p.engine.skeleton.dir()
 	for wait := poolDelay; ; wait = refillDelay {
 		select {
 		case <-ctx.Done():
