@@ -54,8 +54,8 @@ func checkTimeout(option string, d *time.Duration) error {
 
 func checkEnvs(option string, envs map[string]string) error {
 	for name, value := range envs {
-		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return fault.InvalidArgument("%s has the name %q: a variable name must not be empty or have = or NUL", option, shorten(name))
+		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r == '=' || r <= ' ' || r == 0x7f }) {
+			return fault.InvalidArgument("%s has the name %q: a variable name must not be empty or have =, a space or a control character", option, shorten(name))
 		}
 		if strings.ContainsRune(value, 0) {
 			return fault.InvalidArgument("%s: the value of %s has a NUL byte", option, name)
