@@ -44,6 +44,7 @@ type Host struct {
 	registries func() endpoints
 	dialAddr   func(context.Context, netip.AddrPort) (net.Conn, error)
 
+	budget  *budget
 	mu      sync.Mutex
 	guarded *guard
 	until   time.Time
@@ -55,7 +56,7 @@ const ownFor = 10 * time.Second
 // NewHost reads the host's proxy settings; it starts nothing. The settings of
 // package tools are read when first needed.
 func NewHost(opt HostOptions) *Host {
-	h := &Host{resolver: opt.Resolver, log: opt.Log, proxy: upstreamOf(opt.Env)}
+	h := &Host{resolver: opt.Resolver, log: opt.Log, proxy: upstreamOf(opt.Env), budget: newBudget()}
 	if h.resolver == nil {
 		h.resolver = net.DefaultResolver
 	}

@@ -79,7 +79,12 @@ func (p *Policy) accept() {
 			time.Sleep(acceptPause)
 		default:
 			l := &link{policy: p, inside: c}
-			p.links.Go(l, l.serve)
+			p.links.Go(l, func() {
+				if h := p.host; h.budget.enter() {
+					defer h.budget.leave()
+					l.serve()
+				}
+			})
 		}
 	}
 }
