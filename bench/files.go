@@ -22,16 +22,10 @@ import (
 // client, the npm client without and with the gzip that it asks for by default.
 func (b *bench) files(ctx context.Context) error {
 	// In memory on both sides, so that no disk hides the clients.
-	s, err := b.client.Create(ctx, core.CreateOptions{MemoryMB: 4096})
-	if err != nil {
-		return err
-	}
-	defer func() { _, _ = s.Kill(ctx) }()
-	peer, err := b.peer(ctx, s.ID())
-	if err != nil {
-		return err
-	}
-	defer peer.stop()
+	return b.beside(ctx, core.CreateOptions{MemoryMB: 4096}, func(s *native.Sandbox, peer *peer) error { return b.bulkFiles(ctx, s, peer) })
+}
+
+func (b *bench) bulkFiles(ctx context.Context, s *native.Sandbox, peer *peer) error {
 	size := 1 << 30
 	if b.quick {
 		size = 100 << 20

@@ -8,21 +8,16 @@ import (
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/core"
+	"github.com/agent-sandbox/agent-sandbox/native"
 )
 
 // latency measures one small call: ours, the npm client's, and a bare socket
 // doing the same exchange with each codec. Overhead is p50 minus the bare p50.
 func (b *bench) latency(ctx context.Context) error {
-	s, err := b.client.Create(ctx, core.CreateOptions{})
-	if err != nil {
-		return err
-	}
-	defer func() { _, _ = s.Kill(ctx) }()
-	peer, err := b.peer(ctx, s.ID())
-	if err != nil {
-		return err
-	}
-	defer peer.stop()
+	return b.beside(ctx, core.CreateOptions{}, func(s *native.Sandbox, peer *peer) error { return b.smallCalls(ctx, s, peer) })
+}
+
+func (b *bench) smallCalls(ctx context.Context, s *native.Sandbox, peer *peer) error {
 	raw, err := b.bare(s.Handle())
 	if err != nil {
 		return err

@@ -13,6 +13,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"github.com/agent-sandbox/agent-sandbox/core"
+	"github.com/agent-sandbox/agent-sandbox/native"
 )
 
 // peer is the published npm e2b client in a Node process of its own, which
@@ -57,6 +60,21 @@ func (b *bench) peer(ctx context.Context, sandbox string) (*peer, error) {
 		return nil, err
 	}
 	return &peer{cmd, in, bufio.NewReader(out)}, cmd.Start()
+}
+
+// beside runs a measurement on a new sandbox, with the peer connected to it.
+func (b *bench) beside(ctx context.Context, o core.CreateOptions, measure func(*native.Sandbox, *peer) error) error {
+	s, err := b.client.Create(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() { _, _ = s.Kill(ctx) }()
+	p, err := b.peer(ctx, s.ID())
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	return measure(s, p)
 }
 
 func (p *peer) stop() {

@@ -15,16 +15,10 @@ import (
 // stdout measures bulk output: kept and returned as the peer does, and passed
 // through without keeping it.
 func (b *bench) stdout(ctx context.Context) error {
-	s, err := b.client.Create(ctx, core.CreateOptions{})
-	if err != nil {
-		return err
-	}
-	defer func() { _, _ = s.Kill(ctx) }()
-	peer, err := b.peer(ctx, s.ID())
-	if err != nil {
-		return err
-	}
-	defer peer.stop()
+	return b.beside(ctx, core.CreateOptions{}, func(s *native.Sandbox, peer *peer) error { return b.bulkOutput(ctx, s, peer) })
+}
+
+func (b *bench) bulkOutput(ctx context.Context, s *native.Sandbox, peer *peer) error {
 	size := 256 << 20
 	if b.quick {
 		size = 64 << 20
