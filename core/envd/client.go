@@ -28,10 +28,8 @@ type Config struct {
 	Direct      string // for signed URLs; "" = Base
 	AccessToken string // "" = the sandbox is open
 	Version     string // envd's version; "" = the newest
-	User        string // "" = envd's own default user
 	Header      transport.Header
 	UserAgent   string
-	JSON        bool // the peer is known to speak JSON only
 	MaxMessage  int
 	Request     time.Duration // request clock of unary calls; 0 = none
 	Idle        time.Duration // idle clock of transfers; 0 = none
@@ -91,9 +89,6 @@ func (c *Client) rpc(user string) connect.Client {
 // userOr applies the defaults: envd before 0.4.0 has no default user of its own
 // (e2b.md 3.6).
 func (c *Client) userOr(user string) string {
-	if user == "" {
-		user = c.cfg.User
-	}
 	if user == "" && !AtLeast(c.cfg.Version, 0, 4, 0) {
 		user = "user"
 	}
@@ -103,9 +98,6 @@ func (c *Client) userOr(user string) string {
 func (c *Client) codecKey() string { return "envd.codec|" + c.cfg.Base + "|" + c.cfg.Version }
 
 func (c *Client) codec() connect.Codec {
-	if c.cfg.JSON {
-		return connect.JSON
-	}
 	if jsonOnly, _ := c.cfg.Host.Cache().Get(c.codecKey()); jsonOnly == true {
 		return connect.JSON
 	}
@@ -115,7 +107,7 @@ func (c *Client) codec() connect.Codec {
 // codecKnown tells whether the peer has shown what it speaks.
 func (c *Client) codecKnown() bool {
 	_, known := c.cfg.Host.Cache().Get(c.codecKey())
-	return known || c.cfg.JSON
+	return known
 }
 
 // spoken runs call, and once more in JSON when the peer refuses protobuf.

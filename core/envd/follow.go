@@ -175,11 +175,11 @@ func (f *follower) failure(ctx context.Context, err error) error {
 	}
 	var clock transport.Timeout
 	if errors.As(err, &clock) && clock.Clock == transport.ClockCommand {
-		return f.timedOut(ctx, f.kill(ctx))
+		return f.timedOut(f.kill(ctx))
 	}
 	var answer *connect.Error
 	if errors.As(err, &answer) && answer.Code == "deadline_exceeded" && !answer.Plain && f.watch.Command > 0 {
-		return f.timedOut(ctx, true)
+		return f.timedOut(true)
 	}
 	var cut *connect.Cut
 	if errors.As(err, &cut) && ctx.Err() == nil {
@@ -214,7 +214,7 @@ func (f *follower) kill(ctx context.Context) bool {
 // Cleanup is the clock of what may still be done after a cancel or timeout.
 const Cleanup = 5 * time.Second
 
-func (f *follower) timedOut(_ context.Context, killed bool) error {
+func (f *follower) timedOut(killed bool) error {
 	state := "it was killed"
 	if !killed {
 		state = "it may still run"

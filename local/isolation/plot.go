@@ -52,6 +52,10 @@ const poolDelay = 150 * time.Millisecond
 // refillDelay keeps the next plot from competing with the start that took one.
 const refillDelay = 5 * time.Millisecond
 
+// failedDelay is the wait after a failure, as of descriptors or memory, that may
+// pass.
+const failedDelay = 5 * time.Second
+
 func newPlotPool(e *Engine, size int) *plotPool {
 	ctx, stop := context.WithCancel(context.Background())
 	p := &plotPool{engine: e, ready: make(chan *seed, size), stop: stop}
@@ -69,7 +73,7 @@ var errOrdinaryDisk = errors.New("only root can mount a file system for each san
 func (p *plotPool) fill(ctx context.Context) {
 	// The first sandbox would wait for it; what it fails with is told to that one.
 	_, _ = p.engine.skeleton.dir()
-	for wait := poolDelay; ; wait = refillDelay {
+	for wait := poolDelay; ; {
 		select {
 		case <-ctx.Done():
 			return
@@ -78,10 +82,12 @@ func (p *plotPool) fill(ctx context.Context) {
 		x, err := p.sow(ctx)
 		if err != nil {
 			if ctx.Err() == nil {
-				p.engine.log.Warn("no sandbox can be prepared in advance", "error", err)
+				p.engine.log.Warn("no sandbox can be prepared in advance for now", "error", err)
 			}
-			return
+			wait = failedDelay
+			continue
 		}
+		wait = refillDelay
 		select {
 		case p.ready <- x:
 		case <-ctx.Done():
@@ -118,8 +124,14 @@ func (p *plotPool) makeReady(ctx context.Context, size int64) (*plot, error) {
 		if err == nil {
 			return p.finish(&plot{disk: d, limit: Limit{Enforced: true}})
 		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		p.engine.log.Info("disks are watched, not enforced", "error", err)
-		p.setImageError(err)
+		// Only the usual size tells something about the machine.
+		if size == DefaultDiskMB*mebibyte {
+			p.setImageError(err)
+		}
 	}
 	return p.make(size)
 }

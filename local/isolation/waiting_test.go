@@ -3,6 +3,8 @@
 package isolation_test
 
 import (
+	"context"
+	"os"
 	"testing"
 	"time"
 
@@ -35,4 +37,18 @@ func TestSandboxesFromTheWaitingAreAsAsked(t *testing.T) {
 		}
 		require.NoError(t, b.Kill())
 	}
+}
+
+// A caller that leaves while its disk is made says nothing about the machine.
+func TestACancelledStartTakesNoLimitFromOthers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount a file system for each sandbox")
+	}
+	e := open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := e.Start(ctx, isolation.Spec{ID: "left", DiskMB: 64})
+	require.ErrorIs(t, err, context.Canceled)
+	l := limit(t, start(t, e, isolation.Spec{ID: "next", DiskMB: 64}), "disk")
+	require.True(t, l.Enforced, l.Why)
 }
