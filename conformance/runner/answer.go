@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -193,7 +194,13 @@ func (a *answer) finish() bool {
 	if a.chunked {
 		a.raw([]byte("0\r\n\r\n"))
 	}
-	return !a.failed && r.Framing != "close" && r.CutAfter == nil && !r.Unread
+	if r.Unread {
+		// A close over unread bytes resets the connection, which may take the answer
+		// with it: the rest is read first, as servers do (RFC 9112 9.6).
+		_, _ = io.Copy(io.Discard, a.in)
+		return false
+	}
+	return !a.failed && r.Framing != "close" && r.CutAfter == nil
 }
 
 func (a *answer) reset() {
