@@ -1,0 +1,118 @@
+// Package method is the table of everything that a host can call, by name: the
+// one source of the calls in every language. A method's parameters and result
+// are Go structs; bindings' types and wasm/schema.json are generated from them.
+package method
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+
+	"github.com/agent-sandbox/agent-sandbox/core"
+	"github.com/agent-sandbox/agent-sandbox/core/fault"
+	"github.com/agent-sandbox/agent-sandbox/core/plane"
+	"github.com/agent-sandbox/agent-sandbox/core/transport"
+)
+
+// Shape says how a binding calls a method.
+type Shape string
+
+// The shapes.
+const (
+	Plain  Shape = "plain"  // parameters in, result out
+	Follow Shape = "follow" // a process: started, output, and its end as the result
+	Read   Shape = "read"   // the body goes to the host; the result comes when it is delivered
+	Write  Shape = "write"  // the host sends sources that parameters name by id
+	Send   Shape = "send"   // attached bytes go in with the call
+	Stream Shape = "stream" // pieces go in while the call runs
+	Watch  Shape = "watch"  // events until it is cancelled
+	Inner  Shape = "inner"  // for hosts themselves; no binding offers it to users
+)
+
+// Method is one entry of the table. Its name is class and method as the bindings
+// spell them, in snake case: files.get_info.
+type Method struct {
+	Name   string
+	Shape  Shape
+	Params reflect.Type // a struct; its doc comment documents the method, its fields' the parameters
+	Result reflect.Type // nil = nothing
+	Run    func(context.Context, *Call) (any, error)
+}
+
+// Call is one call as it reaches a method.
+type Call struct {
+	Host     transport.Host
+	Client   *Client         // who calls; nil where a method needs none
+	Sandbox  json.RawMessage // a handle; nil where a method needs none
+	Params   json.RawMessage
+	Attached []byte // valid until the first wait
+	Caller   Caller
+}
+
+// Caller is the other end of a call, for what goes back and forth before the result.
+type Caller interface {
+	// Event gives {"kind": kind} and the fields of value.
+	Event(kind string, value any)
+	// Output gives bytes of a process.
+	Output(ch plane.Channel, b []byte)
+	// Input waits for a piece of what the caller sends; io.EOF ends it.
+	Input(ctx context.Context) ([]byte, error)
+	// Source names bulk data that the host holds.
+	Source(s SourceRef) transport.Source
+}
+
+// SourceRef is bulk data that the host holds, as parameters name it.
+type SourceRef struct {
+	ID         uint32 `json:"id"`
+	Size       *int64 `json:"size,omitempty"` // bytes; absent = unknown
+	Replayable bool   `json:"replayable,omitempty"`
+}
+
+func params[P any](c *Call) (*P, error) {
+	p := new(P)
+	if len(c.Params) == 0 {
+		return p, nil
+	}
+	if err := json.Unmarshal(c.Params, p); err != nil {
+		return nil, badParams(err)
+	}
+	return p, nil
+}
+
+func badParams(err error) error {
+	return fault.InvalidArgument("the parameters do not fit the method: %v", err)
+}
+
+// onClient is a method of a client: nothing but an account is needed.
+func onClient[P, R any](name string, fn func(context.Context, *core.Client, *P) (R, error)) Method {
+	return entry[P, R](name, Plain, func(ctx context.Context, c *Call) (any, error) {
+		client, err := c.client()
+		if err != nil {
+			return nil, err
+		}
+		p, err := params[P](c)
+		if err != nil {
+			return nil, err
+		}
+		return fn(ctx, client, p)
+	})
+}
+
+// onSandbox is a method of one sandbox.
+func onSandbox[P, R any](name string, fn func(context.Context, *core.Sandbox, *P) (R, error)) Method {
+	return entry[P, R](name, Plain, func(ctx context.Context, c *Call) (any, error) {
+		sandbox, err := c.sandbox()
+		if err != nil {
+			return nil, err
+		}
+		p, err := params[P](c)
+		if err != nil {
+			return nil, err
+		}
+		return fn(ctx, sandbox, p)
+	})
+}
+
+func entry[P, R any](name string, shape Shape, run func(context.Context, *Call) (any, error)) Method {
+	return Method{Name: name, Shape: shape, Params: reflect.TypeFor[P](), Result: reflect.TypeFor[R](), Run: run}
+}

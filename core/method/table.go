@@ -1,0 +1,6 @@
+package method
+
+// Table gives every method.
+func Table() []Method {
+	return files()
+}
