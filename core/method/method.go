@@ -19,14 +19,16 @@ type Shape string
 
 // The shapes.
 const (
-	Plain  Shape = "plain"  // parameters in, result out
-	Follow Shape = "follow" // a process: started, output, and its end as the result
-	Read   Shape = "read"   // the body goes to the host; the result comes when it is delivered
-	Write  Shape = "write"  // the host sends sources that parameters name by id
-	Send   Shape = "send"   // attached bytes go in with the call
-	Stream Shape = "stream" // pieces go in while the call runs
-	Watch  Shape = "watch"  // events until it is cancelled
-	Inner  Shape = "inner"  // for hosts themselves; no binding offers it to users
+	Plain   Shape = "plain"   // parameters in, result out
+	Inline  Shape = "inline"  // as plain, without I/O: the answer comes out of the same run
+	Wrapped Shape = "wrapped" // as plain, but a binding makes an object of the result
+	Follow  Shape = "follow"  // a process: started, output, and its end as the result
+	Read    Shape = "read"    // the body goes to the host; the result comes when it is delivered
+	Write   Shape = "write"   // the host sends sources that parameters name by id
+	Send    Shape = "send"    // attached bytes go in with the call
+	Stream  Shape = "stream"  // pieces go in while the call runs
+	Watch   Shape = "watch"   // events until it is cancelled
+	Inner   Shape = "inner"   // for hosts themselves; no binding offers it to users
 )
 
 // Method is one entry of the table. Its name is class and method as the bindings
