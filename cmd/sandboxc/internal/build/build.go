@@ -8,9 +8,16 @@ import (
 	"github.com/agent-sandbox/agent-sandbox/core"
 )
 
-// Version is what `sandboxc version` prints: the module's version where the Go
-// toolchain knows a released one, else the SDK's with a mark.
+// packaged is the version of the package that this program is shipped in, set
+// when it is linked (scripts/build-sandboxc); "" = it was built otherwise.
+var packaged string
+
+// Version is what `sandboxc version` prints: that of its package, the module's
+// where the Go toolchain knows a released one, else the SDK's with a mark.
 func Version() string {
+	if packaged != "" {
+		return packaged
+	}
 	if v := moduleVersion(); released(v) {
 		return strings.TrimPrefix(v, "v")
 	}
@@ -20,7 +27,7 @@ func Version() string {
 // ID names a development build by its content, so that each keeps its own local
 // server; "" for a released build, whose servers all serve each other.
 func ID() string {
-	if released(moduleVersion()) {
+	if packaged != "" || released(moduleVersion()) {
 		return ""
 	}
 	return contentID()
