@@ -34,6 +34,16 @@ lint: $(TOOLS)/golangci-lint $(TOOLS)/gofumpt ## Formatters and linters, no warn
 	$(TOOLS)/golangci-lint run ./...
 	GOOS=darwin go vet ./core/... ./native/... ./cmd/...
 
+OUT ?= dist
+
+.PHONY: wheel
+wheel: ## Build the Python packages into OUT (default dist/)
+	@scripts/wheel $(OUT)
+
+.PHONY: npm-pack
+npm-pack: ## Build the npm packages into OUT (default dist/)
+	@scripts/npm-pack $(OUT)
+
 .PHONY: bench
 bench: needs build ## Measure; the figures of docs/performance.md
 	@scripts/bench
