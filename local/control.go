@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/agent-sandbox/agent-sandbox/local/access"
 	"github.com/agent-sandbox/agent-sandbox/local/api"
 	"github.com/agent-sandbox/agent-sandbox/local/fleet"
 	"github.com/agent-sandbox/agent-sandbox/local/gateway"
+	"github.com/agent-sandbox/agent-sandbox/local/pages"
 )
 
 // Handler answers everything that comes to the server's one address: what
@@ -33,6 +35,7 @@ func (s *Server) Handler() http.Handler {
 // newControl makes the control plane: who may ask, then what was asked.
 func (s *Server) newControl() http.Handler {
 	routes := s.routes()
+	exchange := s.answer(s.usePageCode)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.opt.Version != "" {
 			w.Header().Set("Server", "sandboxc/"+s.opt.Version)
@@ -45,6 +48,14 @@ func (s *Server) newControl() http.Handler {
 			return
 		}
 		defer s.activity.begin()()
+		switch {
+		case r.URL.Path == pageCodesPath:
+			exchange(w, r)
+			return
+		case strings.HasPrefix(r.URL.Path+"/", pages.Prefix):
+			s.servePage(w, r)
+			return
+		}
 		grant := s.keys.Check(r)
 		if grant == access.Denied {
 			api.WriteFault(w, api.Faultf(http.StatusUnauthorized, "the API key is missing or wrong"))

@@ -20,6 +20,9 @@ type Options struct {
 	// AllowOrigins are the web origins, besides loopback ones, whose pages may
 	// use the control plane.
 	AllowOrigins []string
+	// Pages is a directory whose files the server serves under /pages/, to pages
+	// that get their key by a one-time code; "" = none.
+	Pages string
 	// APIKey opens the control plane. It must not be empty.
 	APIKey string
 	// DiskPool is how many disks are kept ready for sandboxes to come: 0 is the

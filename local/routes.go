@@ -39,6 +39,7 @@ func (s *Server) routes() *http.ServeMux {
 		"GET /templates/{id}":             s.templateDetail,
 		"DELETE /templates/{id}":          s.deleteTemplate,
 		"POST /page-keys":                 s.makePageKey,
+		"POST /page-codes/new":            s.makePageCode,
 		"POST /sandboxes/{id}/fork":       unsupported("does not fork sandboxes"),
 		"POST /sandboxes/{id}/snapshots":  unsupported("does not take snapshots"),
 		"GET /snapshots":                  unsupported("does not take snapshots"),

@@ -18,6 +18,7 @@ import (
 	"github.com/agent-sandbox/agent-sandbox/local/fleet"
 	"github.com/agent-sandbox/agent-sandbox/local/gateway"
 	"github.com/agent-sandbox/agent-sandbox/local/isolation"
+	"github.com/agent-sandbox/agent-sandbox/local/pages"
 )
 
 const (
@@ -40,6 +41,9 @@ type Server struct {
 	keys    *access.Keys
 	origins *access.Origins
 	creates *replays
+	// pages is nil where none are served.
+	pages *pages.Directory
+	codes *pages.Codes
 	// began is when the server started, to the second.
 	began time.Time
 	// activity knows when somebody last wanted something.
@@ -78,11 +82,16 @@ func newServer(opt Options, eng engine) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	sockets, err := openSockets(opt.StateDir)
+	served, err := openPages(opt.Pages)
 	if err != nil {
 		return nil, err
 	}
+	sockets, err := openSockets(opt.StateDir)
+	if err != nil {
+		return nil, errors.Join(err, closePages(served))
+	}
 	s := &Server{
+		pages: served, codes: pages.NewCodes(time.Now),
 		opt: opt, log: opt.Log, engine: eng, origins: origins, sockets: sockets,
 		egress:   egress.NewHost(egress.HostOptions{Registries: opt.Registries, Env: os.Environ(), Log: opt.Log}),
 		fleet:    fleet.New(opt.Log),
@@ -115,7 +124,7 @@ func (s *Server) Close() error {
 	s.close.Do(func() {
 		s.closed = s.http.Close()
 		s.fleet.Close()
-		s.closed = errors.Join(s.closed, s.engine.Close(), s.sockets.close())
+		s.closed = errors.Join(s.closed, s.engine.Close(), s.sockets.close(), closePages(s.pages))
 	})
 	return s.closed
 }

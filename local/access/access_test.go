@@ -83,6 +83,8 @@ func TestKeys(t *testing.T) {
 	k := NewKeys("secret")
 	page, err := k.PageKey("https://app.example")
 	require.NoError(t, err)
+	own, err := k.PageKey("http://example.com") // what httptest calls itself
+	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		headers map[string]string
 		want    Grant
@@ -97,6 +99,9 @@ func TestKeys(t *testing.T) {
 		"page elsewhere":     {map[string]string{"X-API-Key": page, "Origin": "https://other.example"}, Denied},
 		"page without":       {map[string]string{"X-API-Key": page}, Denied},
 		"page from null":     {map[string]string{"X-API-Key": page, "Origin": "null"}, Denied},
+		"page's own GET":     {map[string]string{"X-API-Key": own, "Sec-Fetch-Site": "same-origin"}, Page},
+		"another's own GET":  {map[string]string{"X-API-Key": page, "Sec-Fetch-Site": "same-origin"}, Denied},
+		"own from elsewhere": {map[string]string{"X-API-Key": own, "Sec-Fetch-Site": "cross-site"}, Denied},
 		"owner on some page": {map[string]string{"X-API-Key": "secret", "Origin": "https://x.example"}, Owner},
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, k.Check(request(c.headers))) })

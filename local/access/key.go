@@ -63,7 +63,7 @@ func (k *Keys) Check(r *http.Request) Grant {
 	if Equal(given, string(k.owner)) {
 		return Owner
 	}
-	page, err := k.PageKey(r.Header.Get("Origin"))
+	page, err := k.PageKey(originOf(r))
 	if err == nil && Equal(given, page) {
 		return Page
 	}

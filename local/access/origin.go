@@ -2,6 +2,7 @@ package access
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -82,4 +83,33 @@ func canonicalOrigin(origin string) (string, error) {
 
 func sandboxName(name string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(name, "."), ".localhost")
+}
+
+// ownOrigin is the origin of pages that come from the server itself, under the
+// name by which r reached it.
+func ownOrigin(r *http.Request) string { return "http://" + r.Host }
+
+// SameOrigin reports whether r comes from a page of this server's own origin,
+// at a plain name of this machine.
+func SameOrigin(r *http.Request) bool {
+	name, _ := SplitHost(r.Host)
+	if !plainLoopback(name) {
+		return false
+	}
+	own, err := canonicalOrigin(ownOrigin(r))
+	from, err2 := canonicalOrigin(r.Header.Get("Origin"))
+	return err == nil && err2 == nil && own == from
+}
+
+// originOf is the origin of the page that sent r; "" = no page. A browser does
+// not name the origin in a GET to the page's own server, but says by
+// Sec-Fetch-Site, which no page can set, that it is one.
+func originOf(r *http.Request) string {
+	if origin := r.Header.Get("Origin"); origin != "" {
+		return origin
+	}
+	if r.Header.Get("Sec-Fetch-Site") == "same-origin" {
+		return ownOrigin(r)
+	}
+	return ""
 }

@@ -26,6 +26,7 @@ type CLI struct {
 	Download Download `cmd:"" help:"Copy a file or directory out of a sandbox."`
 
 	Serve      Serve      `cmd:"" help:"Serve the local provider to any E2B SDK."`
+	Page       Page       `cmd:"" help:"Print the address of a page of serve --pages, with a one-time code that gives it its key."`
 	Env        Env        `cmd:"" help:"Print the variables that point E2B SDKs at the local server, which is started when none runs."`
 	Doctor     Doctor     `cmd:"" help:"Say what this machine lacks for the local provider, and what mends it."`
 	Version    Version    `cmd:"" help:"Print the version."`

@@ -1,11 +1,11 @@
 package command
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/cmd/sandboxc/internal/hosting"
@@ -22,6 +22,7 @@ type Serve struct {
 	Registries  Switch   `enum:"on,off" default:"on" help:"Whether sandboxes reach the package registries that this machine uses (on, off)."`
 	AllowOrigin []string `sep:"none" placeholder:"ORIGIN" help:"A web origin whose pages may use the server, besides those of localhost."`
 	PageKey     string   `placeholder:"ORIGIN" help:"Print a key that is valid for pages of this web origin only."`
+	Pages       string   `placeholder:"DIR" help:"Serve the web pages of this directory too, and print an address with a one-time code that gives the page its key. sandboxc page prints another."`
 
 	ReadyFD  int      `name:"ready-fd" hidden:""`
 	EndAfter *float64 `hidden:""`
@@ -31,6 +32,9 @@ type Serve struct {
 func (s *Serve) Run(a *App) error {
 	if s.Port < 0 || s.Port > 65535 {
 		return fault.InvalidArgument("--port must be from 1 to 65535, not %d", s.Port)
+	}
+	if err := s.findPages(); err != nil {
+		return err
 	}
 	switch {
 	case s.ReadyFD != 0:
@@ -48,7 +52,7 @@ func (s *Serve) detach(a *App) error {
 	}
 	info, existing, err := hosting.Detach(a.ctx, hosting.Launch{
 		Getenv: os.Getenv, Port: s.Port, Internet: s.Internet == "on", Registries: s.Registries == "on",
-		AllowOrigins: s.AllowOrigin, EndAfter: after,
+		AllowOrigins: s.AllowOrigin, EndAfter: after, Pages: s.Pages,
 	})
 	if err != nil {
 		return err
@@ -67,7 +71,7 @@ func (s *Serve) detach(a *App) error {
 // sameAs refuses options that the running server may not have: they would be
 // ignored in silence.
 func (s *Serve) sameAs(info *native.ServerInfo) error {
-	if s.Port == 0 && s.Internet == "on" && s.Registries == "on" && len(s.AllowOrigin) == 0 {
+	if s.Port == 0 && s.Internet == "on" && s.Registries == "on" && len(s.AllowOrigin) == 0 && s.Pages == "" {
 		return nil
 	}
 	return alreadyRunning(info, "so these options cannot be given to it")
@@ -104,7 +108,7 @@ func (s *Serve) foreground(a *App) error {
 func (s *Serve) options(a *App, after time.Duration) hosting.Options {
 	o := hosting.Options{
 		Getenv: os.Getenv, Port: s.Port, Internet: s.Internet == "on", Registries: s.Registries == "on",
-		AllowOrigins: s.AllowOrigin, EndAfter: after,
+		AllowOrigins: s.AllowOrigin, EndAfter: after, Pages: s.Pages,
 	}
 	if a.flags.Verbose || s.ReadyFD != 0 {
 		o.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
@@ -146,6 +150,9 @@ func (s *Serve) report(a *App) error {
 // tell prints where the server is. With --json that includes its key: whoever
 // starts the server may use it.
 func (s *Serve) tell(a *App, info *native.ServerInfo) error {
+	if s.Pages != "" {
+		return s.tellPage(a, info)
+	}
 	if a.JSON {
 		return a.Line(info, "")
 	}
@@ -156,6 +163,45 @@ func (s *Serve) tell(a *App, info *native.ServerInfo) error {
 	return err
 }
 
+func (s *Serve) tellPage(a *App, info *native.ServerInfo) error {
+	page, err := pageURL(a.ctx, info, "")
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.Line(struct {
+			*native.ServerInfo
+			Page string `json:"page"`
+		}{info, page}, "")
+	}
+	_, err = fmt.Fprintln(a.Out, page)
+	if err == nil {
+		a.Note("Open it within a minute: its code is good once, for 60 s; sandboxc page prints another. Stop the server with: %s", s.stop(info))
+	}
+	return err
+}
+
+// findPages makes the directory absolute: a server in the background works
+// elsewhere.
+func (s *Serve) findPages() error {
+	if s.Pages == "" {
+		return nil
+	}
+	dir, err := filepath.Abs(s.Pages)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is no directory")
+	}
+	if err != nil {
+		return fault.InvalidArgument("--pages %s cannot be served: %v", s.Pages, err).Because(err)
+	}
+	s.Pages = dir
+	return nil
+}
+
 func (s *Serve) stop(info *native.ServerInfo) string {
 	if s.Detach {
 		return fmt.Sprintf("kill %d", info.PID)
@@ -164,9 +210,7 @@ func (s *Serve) stop(info *native.ServerInfo) string {
 }
 
 func printPageKey(a *App, info *native.ServerInfo, origin string) error {
-	ctx, cancel := context.WithTimeout(a.ctx, pageKeyClock)
-	defer cancel()
-	key, err := askPageKey(ctx, info, origin)
+	key, err := askPageKey(a.ctx, info, origin)
 	if err != nil {
 		return err
 	}

@@ -108,6 +108,9 @@ func (l Launch) arguments() []string {
 	for _, origin := range l.AllowOrigins {
 		args = append(args, "--allow-origin="+origin)
 	}
+	if l.Pages != "" {
+		args = append(args, "--pages="+l.Pages)
+	}
 	return args
 }
 

@@ -27,6 +27,7 @@ type Launch struct {
 	Internet     bool
 	Registries   bool
 	AllowOrigins []string
+	Pages        string
 	EndAfter     time.Duration
 }
 

@@ -19,6 +19,8 @@ type Options struct {
 	Internet     bool
 	Registries   bool
 	AllowOrigins []string
+	// Pages is the directory of web pages to serve; "" = none.
+	Pages string
 	// Pool is how many sandboxes are prepared in advance; 0 = the default,
 	// negative = none.
 	Pool int

@@ -42,6 +42,7 @@ func open(ctx context.Context, o Options, key string, preferred int) (*Server, e
 	s := &Server{port: port, ended: make(chan error, len(listeners))}
 	s.local, err = local.New(ctx, local.Options{
 		StateDir: native.StateDir(o.Getenv), Internet: o.Internet, Registries: o.Registries, AllowOrigins: o.AllowOrigins,
+		Pages:  o.Pages,
 		APIKey: key, Log: o.Log, Version: build.Version(), DiskPool: o.Pool,
 	})
 	if err != nil {
