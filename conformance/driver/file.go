@@ -11,6 +11,7 @@ import (
 )
 
 type fileJSON struct {
+	Format        string  `json:"format"` // of files.read: bytes (default), text or stream
 	Path          string  `json:"path"`
 	User          string  `json:"user"`
 	Gzip          bool    `json:"gzip"`
@@ -24,6 +25,16 @@ func (f *fileJSON) options() core.FileOptions {
 }
 
 func read(c *call) (any, error) {
+	var q fileJSON
+	if err := c.take(&q); err != nil {
+		return nil, err
+	}
+	switch q.Format {
+	case "text":
+		return readText(c)
+	case "stream":
+		return readStream(c)
+	}
 	return c.file(func(ctx context.Context, f *core.Files, q fileJSON) (any, error) {
 		b, err := f.Read(ctx, q.Path, q.options())
 		if err == nil && b == nil {

@@ -15,59 +15,56 @@ func b64(b []byte) []byte { return []byte(base64.StdEncoding.EncodeToString(b)) 
 // methods is the method table of conformance/README.md.
 var methods = map[string]method{
 	"settings.resolve":       resolve,
-	"client.capabilities":    capabilities,
+	"sandbox.capabilities":   capabilities,
 	"sandbox.create":         create,
 	"sandbox.connect":        connect,
 	"sandbox.resume":         connect,
 	"sandbox.open":           open,
-	"sandbox.handle":         handleOf,
+	"sandbox.to_json":        handleOf,
 	"sandbox.describe":       describe,
 	"sandbox.kill":           kill,
-	"sandbox.info":           info,
+	"sandbox.get_info":       info,
 	"sandbox.set_timeout":    setTimeout,
 	"sandbox.keep_alive":     keepAlive,
 	"sandbox.pause":          pause,
 	"sandbox.is_running":     isRunning,
-	"sandbox.metrics":        metrics,
+	"sandbox.get_metrics":    metrics,
 	"sandbox.update_network": updateNetwork,
 	"sandbox.list":           list,
-	"sandbox.host":           hostOf,
-	"sandbox.url":            urlOf,
+	"sandbox.get_host":       hostOf,
+	"sandbox.get_url":        urlOf,
 	"sandbox.download_url":   downloadURL,
 	"sandbox.upload_url":     uploadURL,
 
 	"commands.run":          run,
-	"commands.exec":         run,
 	"commands.start":        start,
-	"commands.attach":       attach,
+	"commands.connect":      attach,
 	"commands.wait":         wait,
 	"commands.disconnect":   disconnect,
 	"commands.list":         listProcesses,
 	"commands.kill":         killProcess,
-	"commands.signal":       signal,
+	"commands.send_signal":  signal,
 	"commands.send_stdin":   sendStdin,
 	"commands.stream_stdin": streamStdin,
 	"commands.close_stdin":  closeStdin,
 
 	"pty.create":     startPTY,
-	"pty.attach":     attachPTY,
+	"pty.connect":    attachPTY,
 	"pty.send_input": sendInput,
 	"pty.resize":     resize,
 	"pty.kill":       killPTY,
 
 	"files.read":        read,
-	"files.read_text":   readText,
-	"files.read_stream": readStream,
 	"files.write":       write,
-	"files.write_many":  writeMany,
+	"files.write_files": writeMany,
 	"files.list":        listDir,
-	"files.stat":        stat,
+	"files.get_info":    stat,
 	"files.exists":      exists,
 	"files.make_dir":    makeDir,
-	"files.move":        move,
+	"files.rename":      move,
 	"files.remove":      remove,
-	"files.watch":       watch,
-	"files.poll":        poll,
+	"files.watch_dir":   watch,
+	"files.poll_dir":    poll,
 	"files.poll_events": pollEvents,
 	"files.poll_stop":   pollStop,
 }
@@ -82,7 +79,7 @@ func resolve(c *call) (any, error) {
 		from[key] = string(s.From(key))
 	}
 	return map[string]any{
-		"provider": s.Provider, "api_key": s.APIKey, "api_url": s.APIURL, "sandbox_url": s.SandboxURL, "domain": s.Domain,
+		"provider": s.Provider, "api_url": s.APIURL, "sandbox_url": s.SandboxURL, "domain": s.Domain,
 		"region": s.Region, "min_isolation": s.MinIsolation, "debug": s.Debug, "retries": s.Retries,
 		"request_timeout_ms": s.RequestTimeout.Seconds() * 1000, "idle_timeout_ms": s.IdleTimeout.Seconds() * 1000, "from": from,
 	}, nil
@@ -269,20 +266,13 @@ func isRunning(c *call) (any, error) {
 }
 
 func metrics(c *call) (any, error) {
-	var q struct{ Start, End int64 }
+	var q struct{ Start, End time.Time }
 	if err := c.take(&q); err != nil {
 		return nil, err
 	}
 	return c.sandbox(func(ctx context.Context, s *core.Sandbox) (any, error) {
-		return s.Metrics(ctx, unix(q.Start), unix(q.End))
+		return s.Metrics(ctx, q.Start, q.End)
 	})
-}
-
-func unix(sec int64) time.Time {
-	if sec == 0 {
-		return time.Time{}
-	}
-	return time.Unix(sec, 0)
 }
 
 func updateNetwork(c *call) (any, error) {
