@@ -16,6 +16,10 @@ help: ## Show what can be made
 build: ## Build sandboxc into bin/
 	go build -o bin/sandboxc ./cmd/sandboxc
 
+.PHONY: wasm
+wasm: ## Build the core as WebAssembly: .tmp/core.wasm
+	@scripts/build-wasm .tmp/core.wasm
+
 .PHONY: test
 test: needs generate-check $(if $(CI),lint) examples ## Run every test (counts reduced; see soak); with CI set, the linters too
 	@scripts/test

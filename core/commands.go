@@ -56,10 +56,11 @@ type RunOptions struct {
 // Cancelling ctx kills it. Errors: E3001 timeout, E3005 connection lost, both
 // with the output so far; E3002 with Check.
 func (c *Commands) Run(ctx context.Context, command string, o RunOptions) (*CommandResult, error) {
-	return c.Exec(ctx, shell(command), o)
+	return c.Exec(ctx, Shell(command), o)
 }
 
-func shell(command string) []string { return []string{"/bin/bash", "-l", "-c", command} }
+// Shell is the argv of a shell command line: bash, as a login shell.
+func Shell(command string) []string { return []string{"/bin/bash", "-l", "-c", command} }
 
 // Exec runs a program with exactly these arguments, without a shell, and waits
 // for its end.

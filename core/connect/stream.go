@@ -37,7 +37,9 @@ func (c *Client) Open(ctx context.Context, procedure string, in Encoder) (*Strea
 	if err != nil {
 		return nil, err
 	}
-	resp, err := c.Host.Do(ctx, c.request(procedure, c.Codec.streamType(), transport.Body{Bytes: endEnvelope(body, 0)}))
+	r := c.request(procedure, c.Codec.streamType(), transport.Body{Bytes: endEnvelope(body, 0)})
+	r.Lasting = true
+	resp, err := c.Host.Do(ctx, r)
 	if err != nil {
 		return nil, err
 	}

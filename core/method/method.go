@@ -6,6 +6,7 @@ package method
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"reflect"
 
 	"github.com/agent-sandbox/agent-sandbox/core"
@@ -19,16 +20,14 @@ type Shape string
 
 // The shapes.
 const (
-	Plain   Shape = "plain"   // parameters in, result out
-	Inline  Shape = "inline"  // as plain, without I/O: the answer comes out of the same run
-	Wrapped Shape = "wrapped" // as plain, but a binding makes an object of the result
-	Follow  Shape = "follow"  // a process: started, output, and its end as the result
-	Read    Shape = "read"    // the body goes to the host; the result comes when it is delivered
-	Write   Shape = "write"   // the host sends sources that parameters name by id
-	Send    Shape = "send"    // attached bytes go in with the call
-	Stream  Shape = "stream"  // pieces go in while the call runs
-	Watch   Shape = "watch"   // events until it is cancelled
-	Inner   Shape = "inner"   // for hosts themselves; no binding offers it to users
+	Plain  Shape = "plain"  // parameters in, result out
+	Follow Shape = "follow" // a process: started, output, and its end as the result
+	Read   Shape = "read"   // the body goes to the host; the result comes when it is delivered
+	Write  Shape = "write"  // the host sends sources that parameters name by id
+	Send   Shape = "send"   // attached bytes go in with the call
+	Stream Shape = "stream" // pieces go in while the call runs
+	Watch  Shape = "watch"  // events until it is cancelled
+	Inner  Shape = "inner"  // for hosts themselves; no binding offers it to users
 )
 
 // Method is one entry of the table. Its name is class and method as the bindings
@@ -43,17 +42,18 @@ type Method struct {
 
 // Call is one call as it reaches a method.
 type Call struct {
-	Host     transport.Host
-	Client   *Client         // who calls; nil where a method needs none
-	Sandbox  json.RawMessage // a handle; nil where a method needs none
-	Params   json.RawMessage
-	Attached []byte // valid until the first wait
-	Caller   Caller
+	Host             transport.Host
+	Account          *Account        // who calls; nil where a method needs none
+	Sandbox          json.RawMessage // a handle; nil where a method needs none
+	Params           json.RawMessage
+	RequestTimeoutMS *int64 // the request clock of this call; nil = the account's
+	Attached         []byte // the call's own
+	Caller           Caller
 }
 
 // Caller is the other end of a call, for what goes back and forth before the result.
 type Caller interface {
-	// Event gives {"kind": kind} and the fields of value.
+	// Event gives {"kind": kind} and the fields of value, a struct or nil.
 	Event(kind string, value any)
 	// Output gives bytes of a process.
 	Output(ch plane.Channel, b []byte)
@@ -61,14 +61,19 @@ type Caller interface {
 	Input(ctx context.Context) ([]byte, error)
 	// Source names bulk data that the host holds.
 	Source(s SourceRef) transport.Source
+	// Trap ends the whole core at once, as a bug that cannot be contained would.
+	Trap()
 }
 
 // SourceRef is bulk data that the host holds, as parameters name it.
 type SourceRef struct {
-	ID         uint32 `json:"id"`
-	Size       *int64 `json:"size,omitempty"` // bytes; absent = unknown
-	Replayable bool   `json:"replayable,omitempty"`
+	ID         uint32 `json:"id"`                   // chosen by the host
+	Size       *int64 `json:"size,omitempty"`       // bytes; absent = unknown
+	Replayable bool   `json:"replayable,omitempty"` // it can be sent a second time
 }
+
+// none is the result of a method that has nothing to say.
+type none = *struct{}
 
 func params[P any](c *Call) (*P, error) {
 	p := new(P)
@@ -76,45 +81,78 @@ func params[P any](c *Call) (*P, error) {
 		return p, nil
 	}
 	if err := json.Unmarshal(c.Params, p); err != nil {
-		return nil, badParams(err)
+		return nil, fault.InvalidArgument("the parameters do not fit the method: %s", jsonReason(err))
 	}
 	return p, nil
 }
 
-func badParams(err error) error {
-	return fault.InvalidArgument("the parameters do not fit the method: %v", err)
+// jsonReason says what is wrong in the names of the parameters, without Go's types.
+func jsonReason(err error) string {
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) && kind.Field != "" {
+		return kind.Field + " cannot be a " + kind.Value
+	}
+	return err.Error()
+}
+
+// inner is a method for hosts themselves.
+func inner[P, R any](name string, fn func(context.Context, *Call, *P) (R, error)) Method {
+	return entry(name, Inner, fn)
 }
 
 // onClient is a method of a client: nothing but an account is needed.
 func onClient[P, R any](name string, fn func(context.Context, *core.Client, *P) (R, error)) Method {
-	return entry[P, R](name, Plain, func(ctx context.Context, c *Call) (any, error) {
+	return entry(name, Plain, func(ctx context.Context, c *Call, p *P) (none R, err error) {
 		client, err := c.client()
 		if err != nil {
-			return nil, err
-		}
-		p, err := params[P](c)
-		if err != nil {
-			return nil, err
+			return none, err
 		}
 		return fn(ctx, client, p)
 	})
 }
 
+// onID is a method of a sandbox that needs no more than its id.
+func onID[P sandboxParams, R any](name string, fn func(ctx context.Context, client *core.Client, id string, p *P) (R, error)) Method {
+	return entry(name, Plain, func(ctx context.Context, c *Call, p *P) (none R, err error) {
+		client, err := c.client()
+		if err != nil {
+			return none, err
+		}
+		id, err := c.id((*p).sandboxID())
+		if err != nil {
+			return none, err
+		}
+		return fn(ctx, client, id, p)
+	})
+}
+
 // onSandbox is a method of one sandbox.
 func onSandbox[P, R any](name string, fn func(context.Context, *core.Sandbox, *P) (R, error)) Method {
-	return entry[P, R](name, Plain, func(ctx context.Context, c *Call) (any, error) {
+	return shaped(name, Plain, func(ctx context.Context, _ *Call, s *core.Sandbox, p *P) (R, error) { return fn(ctx, s, p) })
+}
+
+// shaped is a method of one sandbox that speaks to its caller.
+func shaped[P, R any](name string, shape Shape, fn func(context.Context, *Call, *core.Sandbox, *P) (R, error)) Method {
+	return entry(name, shape, func(ctx context.Context, c *Call, p *P) (none R, err error) {
 		sandbox, err := c.sandbox()
 		if err != nil {
-			return nil, err
+			return none, err
 		}
+		return fn(ctx, c, sandbox, p)
+	})
+}
+
+func entry[P, R any](name string, shape Shape, fn func(context.Context, *Call, *P) (R, error)) Method {
+	m := Method{Name: name, Shape: shape, Params: reflect.TypeFor[P](), Result: reflect.TypeFor[R]()}
+	if m.Result == reflect.TypeFor[none]() {
+		m.Result = nil
+	}
+	m.Run = func(ctx context.Context, c *Call) (any, error) {
 		p, err := params[P](c)
 		if err != nil {
 			return nil, err
 		}
-		return fn(ctx, sandbox, p)
-	})
-}
-
-func entry[P, R any](name string, shape Shape, run func(context.Context, *Call) (any, error)) Method {
-	return Method{Name: name, Shape: shape, Params: reflect.TypeFor[P](), Result: reflect.TypeFor[R](), Run: run}
+		return fn(ctx, c, p)
+	}
+	return m
 }

@@ -1,6 +1,8 @@
 package method
 
+import "slices"
+
 // Table gives every method.
 func Table() []Method {
-	return files()
+	return slices.Concat(settings(), sandbox(), commands(), files())
 }

@@ -63,3 +63,27 @@ func (s Settings) String() string { return "Settings(provider=" + s.Provider + "
 
 // GoString keeps the key out of %#v.
 func (s Settings) GoString() string { return s.String() }
+
+// NeedsServer tells whether the local server has to be found before a call: the
+// provider is local, and nobody said where its server is.
+func (s *Settings) NeedsServer() bool { return s.Provider == "local" && s.APIURL == "" }
+
+// OnServer points settings that need the local server at one.
+func (s *Settings) OnServer(url, sandboxURL, apiKey string) *Settings {
+	if !s.NeedsServer() {
+		return s
+	}
+	mine := *s
+	mine.APIKey, mine.APIURL, mine.SandboxURL, mine.Domain = apiKey, url, sandboxURL, ""
+	return &mine
+}
+
+// Notice is the one line for a user when the provider was chosen by nobody; ""
+// when there is nothing to say. Only local may surprise: a key for E2B speaks for
+// itself.
+func (s *Settings) Notice() string {
+	if s.Provider != "local" || s.From("provider") != FromDefault {
+		return ""
+	}
+	return "agent-sandbox: provider local (on this machine, isolation: namespaces); set E2B_API_KEY or SANDBOX_PROVIDER for another"
+}

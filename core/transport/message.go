@@ -15,6 +15,9 @@ type Request struct {
 	// Bulk says that the response body will be handed to the host whole
 	// (ToHost) when its status is a success. The head is delivered as usual.
 	Bulk bool
+	// Lasting says that the answer goes on for as long as a process or a watch
+	// does. A host with few connections a peer keeps it apart.
+	Lasting bool
 }
 
 // Body of a request. The zero value is no body. Either Bytes, or Source with
@@ -55,6 +58,22 @@ type ResponseBody interface {
 	// ToHost gives the rest to the host, which minds the idle clock (0 = none).
 	ToHost(idle time.Duration) Stream
 	Close()
+}
+
+// Delivery says how a host gives a body to its caller.
+type Delivery struct {
+	Idle time.Duration // between chunks; 0 = no clock
+	Gzip bool          // undo the compression
+	Skip int64         // bytes of the plain body that the caller does not want
+	Take int64         // at most so many after them; 0 = all
+}
+
+// Deliverer is a ResponseBody of a host that can tell when its caller has the
+// whole body of a Bulk request.
+type Deliverer interface {
+	// Deliver returns when the caller has it: how many bytes. The idle clock is a
+	// Timeout, a broken connection a *NetError. When ctx ends, the host stops.
+	Deliver(ctx context.Context, d Delivery) (int64, error)
 }
 
 // Stream is a response body that the host delivers to the caller. Natively it

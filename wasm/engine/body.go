@@ -21,9 +21,7 @@ type body struct{ x *exchange }
 // Next waits for the next chunk.
 func (b *body) Next(ctx context.Context) ([]byte, error) {
 	x := b.x
-	if x.given != nil {
-		x.spare, x.given = x.given, nil
-	}
+	x.takeBack()
 	if x.closed {
 		return nil, x.err
 	}
@@ -39,6 +37,7 @@ func (b *body) Next(ctx context.Context) ([]byte, error) {
 	}
 	if len(x.chunks) > 0 {
 		x.given, x.chunks = x.chunks[0], x.chunks[1:]
+		x.loan = x.lent && len(x.chunks) == 0
 		x.backlog -= len(x.given)
 		return x.given, nil
 	}
@@ -48,6 +47,35 @@ func (b *body) Next(ctx context.Context) ([]byte, error) {
 
 // Close aborts what has not been read.
 func (b *body) Close() { b.x.abort(errBodyClosed) }
+
+// takeBack ends the use of the last chunk; a copy makes room for the next one.
+func (x *exchange) takeBack() {
+	if x.given != nil && !x.loan {
+		x.spare = x.given
+	}
+	x.given, x.loan = nil, false
+}
+
+// Deliver gives the body of a Bulk request to the host and waits until its
+// caller has it.
+func (b *body) Deliver(ctx context.Context, d transport.Delivery) (int64, error) {
+	x := b.x
+	if x.closed {
+		return 0, x.err
+	}
+	if !x.bulk || x.asked {
+		x.abort(transport.ErrNotBulk)
+		return 0, transport.ErrNotBulk
+	}
+	x.asked = true
+	x.h.e.emit(Out{Op: x.h.o.id, Stream: x.id, Kind: BodyToHost, Delivery: d})
+	err := x.h.until(ctx, &x.deliverer, func() bool { return ctx.Err() == nil && x.err != nil })
+	if err == nil && !errors.Is(x.err, io.EOF) {
+		err = x.err
+	}
+	x.abort(err)
+	return x.delivered, err
+}
 
 // ToHost gives the body of a Bulk request to the host.
 func (b *body) ToHost(idle time.Duration) transport.Stream {
@@ -60,7 +88,7 @@ func (b *body) ToHost(idle time.Duration) transport.Stream {
 		s.err = transport.ErrNotBulk
 		x.abort(s.err)
 	default:
-		x.h.e.emit(Out{Op: x.h.o.id, Stream: x.id, Kind: BodyToHost, After: idle})
+		x.h.e.emit(Out{Op: x.h.o.id, Stream: x.id, Kind: BodyToHost, Delivery: transport.Delivery{Idle: idle}})
 		x.closed = true // the host's from now on
 		delete(x.h.o.exchanges, x.id)
 	}

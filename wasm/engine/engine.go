@@ -7,7 +7,7 @@
 package engine
 
 import (
-	"crypto/rand"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -19,12 +19,12 @@ import (
 // ErrReentered is what Call gives when a task calls its own engine.
 var ErrReentered = errors.New("the engine is running: it cannot be called from inside an operation")
 
-// Options are what the engine cannot do by frames. The zero value is a host
-// without a store.
+// Options are what the engine cannot do by frames.
 type Options struct {
 	HasStore bool
-	Rand     func([]byte)                          // nil is crypto/rand
-	Now      func() time.Time                      // nil is time.Now
+	Rand     func([]byte)                          // fills its argument with strong random bytes; needed
+	Now      func() time.Time                      // the calendar time; needed
+	Sink     func(*Out)                            // takes each order at once, in place of Take; must not call the engine
 	Open     func(op, stream uint32) io.ReadCloser // reads a body that the host was given; nil where the caller reads it elsewhere
 }
 
@@ -45,12 +45,6 @@ type Engine struct {
 
 // New makes an engine.
 func New(o Options) *Engine {
-	if o.Rand == nil {
-		o.Rand = func(b []byte) { _, _ = rand.Read(b) }
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	return &Engine{options: o, ops: map[uint32]*operation{}, flights: map[string]*flight{}}
 }
 
@@ -93,11 +87,12 @@ func (e *Engine) Call(id uint32, fn Func) error {
 }
 
 // Event delivers one event and runs every task that it concerns until it waits
-// again.
-func (e *Engine) Event(v Event) {
+// again. held says that the data of an HTTPChunk is still in use: the host must
+// not change it any more.
+func (e *Engine) Event(v Event) (held bool) {
 	o := e.ops[v.Op]
 	if o == nil || e.running {
-		return
+		return false
 	}
 	e.turn++
 	switch v.Kind {
@@ -111,12 +106,27 @@ func (e *Engine) Event(v Event) {
 		o.socketEvent(v)
 	case StoreResult:
 		o.storeEvent(v)
+	case Input, InputEnd:
+		o.inputEvent(v)
 	}
 	e.touch(o)
 	e.drain()
+	return v.Kind == HTTPChunk && o.settleChunk(v.Stream)
 }
 
-func (e *Engine) emit(o Out) { e.outbox = append(e.outbox, o) }
+// emit gives an order to the host. One that is kept for Take gets bytes of its
+// own.
+func (e *Engine) emit(o Out) {
+	if e.options.Sink != nil {
+		e.options.Sink(&o)
+		return
+	}
+	o.Data = bytes.Clone(o.Data)
+	if o.Request != nil {
+		o.Request.Body.Bytes = bytes.Clone(o.Request.Body.Bytes)
+	}
+	e.outbox = append(e.outbox, o)
+}
 
 // touch notes that tasks of o may have lost their ctx.
 func (e *Engine) touch(o *operation) { e.touched = append(e.touched, o) }

@@ -311,7 +311,7 @@ func TestRetriesKeepNoStream(t *testing.T) {
 	f.nothingLeft()
 }
 
-func TestAChunkIsCopied(t *testing.T) {
+func TestAChunkThatIsLookedAtIsHeldAndAnUnreadOneCopied(t *testing.T) {
 	f := newFake(t)
 	f.call(1, func(ctx context.Context, h transport.Host) (any, error) {
 		r, err := h.Do(ctx, &transport.Request{URL: "a"})
@@ -332,9 +332,9 @@ func TestAChunkIsCopied(t *testing.T) {
 	a := f.only()
 	f.head(a, 200)
 	buf := []byte("AAAA")
-	f.event(Event{Op: 1, Stream: a.stream, Kind: HTTPChunk, Data: buf})
-	copy(buf, "BBBB")
-	f.event(Event{Op: 1, Stream: a.stream, Kind: HTTPChunk, Data: buf})
+	require.True(t, f.event(Event{Op: 1, Stream: a.stream, Kind: HTTPChunk, Data: buf}), "a task looks at it")
+	buf = []byte("BBBB")
+	require.False(t, f.event(Event{Op: 1, Stream: a.stream, Kind: HTTPChunk, Data: buf}), "nobody has seen it")
 	require.Equal(t, 4, f.e.Backlog(1, a.stream))
 	copy(buf, "CCCC")
 	delete(f.open, a)
@@ -494,7 +494,7 @@ func TestALockThatCameTooLateIsGivenUp(t *testing.T) {
 func TestValuesComeBeforeTheResult(t *testing.T) {
 	f := newFake(t)
 	f.call(1, func(_ context.Context, h transport.Host) (any, error) {
-		h.(Emitter).Emit("started")
+		h.(Caller).Emit("started")
 		return "result", nil
 	})
 	require.Equal(t, []any{"started", "result"}, []any{f.log[0].Value, f.log[1].Value})
@@ -513,7 +513,7 @@ func TestTheEngineHasNoGoroutinesOfItsOwn(t *testing.T) {
 }
 
 func BenchmarkOperation(b *testing.B) {
-	e := New(Options{})
+	e := New(fakeOptions())
 	var id uint32
 	body := []byte("hello")
 	b.ReportAllocs()

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -23,7 +22,12 @@ type exchange struct {
 	chunks [][]byte
 	given  []byte // what the last Next returned
 	spare  []byte // free for the next chunk
+	lent   bool   // the last of chunks is the host's buffer
+	loan   bool   // given is the host's buffer
 	err    error  // how it ended; io.EOF when complete
+
+	deliverer *task // who waits for the host to deliver the body
+	delivered int64
 
 	backlog int
 	closed  bool
@@ -38,7 +42,6 @@ func (h *host) Do(ctx context.Context, r *transport.Request) (*transport.Respons
 	h.o.exchanges[x.id] = x
 	sent := *r
 	sent.Body.Next = nil
-	sent.Body.Bytes = bytes.Clone(r.Body.Bytes)
 	h.e.emit(Out{Op: h.o.id, Stream: x.id, Kind: HTTPRequest, Request: &sent, Pieces: r.Body.Next != nil})
 	if r.Body.Next != nil {
 		x.sendPieces(r.Body.Next)
@@ -70,6 +73,7 @@ func (o *operation) exchangeEvent(v Event) {
 	case HTTPChunk:
 		x.keep(v.Data)
 	case HTTPEnd:
+		x.delivered = v.Bytes
 		x.finish(io.EOF)
 	case HTTPError:
 		x.finish(orLost(v.Err))
@@ -78,6 +82,7 @@ func (o *operation) exchangeEvent(v Event) {
 		return
 	}
 	o.e.ready(x.reader)
+	o.e.ready(x.deliverer)
 }
 
 func orLost(err error) error {
@@ -87,15 +92,31 @@ func orLost(err error) error {
 	return err
 }
 
-// keep copies a chunk: it has to live until the next Next, and the buffer is the
-// host's again when the turn ends. The copy goes where the last one was.
+// keep queues a chunk where it is; settleChunk copies it unless it is read
+// within this turn, after which the buffer is the host's again.
 func (x *exchange) keep(data []byte) {
 	if len(data) == 0 {
 		return
 	}
-	x.chunks = append(x.chunks, append(x.spare[:0], data...))
-	x.spare = nil
+	x.chunks = append(x.chunks, data)
+	x.lent = true
 	x.backlog += len(data)
+}
+
+// settleChunk ends the loan of a chunk: what nobody has read is copied, to where
+// the last copy was. It tells whether a task still looks at the host's buffer.
+func (o *operation) settleChunk(id uint32) (held bool) {
+	x := o.exchanges[id]
+	if x == nil || !x.lent {
+		return false
+	}
+	x.lent = false
+	if n := len(x.chunks); n > 0 {
+		x.chunks[n-1] = append(x.spare[:0], x.chunks[n-1]...)
+		x.spare = nil
+		return false
+	}
+	return x.loan
 }
 
 // finish notes how the exchange ended. A body that is still being sent ends too.

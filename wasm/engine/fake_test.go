@@ -52,9 +52,13 @@ type fakeHost struct {
 	aborts  int
 }
 
+func fakeOptions() Options {
+	return Options{HasStore: true, Rand: func(b []byte) { clear(b) }, Now: func() time.Time { return time.Unix(0, 0) }}
+}
+
 func newFake(t *testing.T) *fakeHost {
 	return &fakeHost{
-		T: t, e: New(Options{HasStore: true}), results: map[uint32]Out{},
+		T: t, e: New(fakeOptions()), results: map[uint32]Out{},
 		open: map[key]*transport.Request{}, timers: map[key]time.Duration{},
 	}
 }
@@ -65,9 +69,10 @@ func (f *fakeHost) call(id uint32, fn Func) {
 	f.pump()
 }
 
-func (f *fakeHost) event(v Event) {
-	f.e.Event(v)
+func (f *fakeHost) event(v Event) (held bool) {
+	held = f.e.Event(v)
 	f.pump()
+	return held
 }
 
 func (f *fakeHost) pump() {

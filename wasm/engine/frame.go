@@ -12,7 +12,7 @@ type EventKind uint8
 // Events, host to core.
 const (
 	HTTPHead     EventKind = iota + 1 // Status, Header
-	HTTPChunk                         // Data; the host's buffer, free again when Event returns
+	HTTPChunk                         // Data; the host's buffer, see Engine.Event
 	HTTPEnd                           // the body is complete
 	HTTPError                         // Err; the exchange is over
 	BodyWanted                        // the host has sent what it had and takes another piece of the request body
@@ -22,6 +22,8 @@ const (
 	SocketClosed                      // Err; nil after a normal close
 	TimerFired                        // the timer that TimerSet started
 	StoreResult                       // Data or Names, or Err
+	Input                             // Data is a piece of what the caller sends; Stream is 0
+	InputEnd                          // Err is why it failed, nil when it is complete; Stream is 0
 	Cancel                            // Err is the cause; Stream is 0
 )
 
@@ -34,6 +36,7 @@ type Event struct {
 	Header     transport.Header
 	Data       []byte
 	Names      []string
+	Bytes      int64 // HTTPEnd of a body that the host delivered: how many the caller got
 	Err        error
 }
 
@@ -46,7 +49,7 @@ const (
 	HTTPBody                        // Data is one piece of the request body
 	HTTPBodyEnd                     // the request body is complete
 	HTTPAbort                       // end the exchange; nothing about it is wanted any more
-	BodyToHost                      // the body of a Bulk request belongs to the host; After is its idle clock
+	BodyToHost                      // the body of a Bulk request belongs to the host: Delivery
 	BodyToCore                      // the body of a Bulk request is to come as chunks
 	SocketDial                      // Socket
 	SendText                        // Data
@@ -57,6 +60,8 @@ const (
 	StoreCall                       // Verb, Name, Data
 	StoreRelease                    // give up the lock that this stream holds or waits for
 	Emit                            // Value for the caller, before the result
+	Output                          // Data of channel Channel for the caller, before the result
+	InputWanted                     // the operation takes one more piece of what the caller sends
 	Result                          // Value or Err: settles the caller
 	Done                            // the op id is free
 )
@@ -73,7 +78,8 @@ const (
 	StoreLock
 )
 
-// Out is one order to the host. Its bytes are its own: no task changes them.
+// Out is one order to the host. From Take its bytes are its own; a Sink has them
+// until it returns.
 type Out struct {
 	Op, Stream uint32
 	Kind       OutKind
@@ -81,6 +87,8 @@ type Out struct {
 	Pieces     bool
 	Socket     *transport.SocketRequest
 	After      time.Duration
+	Delivery   transport.Delivery
+	Channel    uint8
 	Verb       Verb
 	Name       string
 	Data       []byte

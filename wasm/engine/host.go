@@ -7,9 +7,17 @@ import (
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
 )
 
-// Emitter is what the host of an operation offers besides transport.Host: values
-// for the caller before the result (an event, output of a command).
-type Emitter interface{ Emit(value any) }
+// Caller is what the host of an operation offers besides transport.Host: the
+// caller at the other end, before the result.
+type Caller interface {
+	// Emit gives a value (an event).
+	Emit(value any)
+	// Output gives bytes of a channel.
+	Output(channel uint8, b []byte)
+	// Input waits for a piece of what the caller sends; io.EOF ends it. One task
+	// of an operation reads it.
+	Input(ctx context.Context) ([]byte, error)
+}
 
 // host is transport.Host for one operation. Its methods run inside tasks.
 type host struct {
@@ -36,6 +44,11 @@ func (h *host) Store() transport.Store {
 
 // Emit gives a value to the caller.
 func (h *host) Emit(value any) { h.e.emit(Out{Op: h.o.id, Kind: Emit, Value: value}) }
+
+// Output gives bytes to the caller.
+func (h *host) Output(channel uint8, b []byte) {
+	h.e.emit(Out{Op: h.o.id, Kind: Output, Channel: channel, Data: b})
+}
 
 // until parks the current task until ok, or until ctx ends; *who is whom to wake.
 func (h *host) until(ctx context.Context, who **task, ok func() bool) error {

@@ -23,6 +23,7 @@ type operation struct {
 	sockets   map[uint32]*socket
 	timers    map[uint32]*timer
 	requests  map[uint32]*storeRequest
+	input     input
 }
 
 func (e *Engine) start(id uint32, fn Func) {

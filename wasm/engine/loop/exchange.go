@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -43,7 +44,7 @@ func (x *exchange) take(o engine.Out) {
 	case engine.HTTPBodyEnd:
 		close(x.pieces)
 	case engine.BodyToHost:
-		x.body <- o.After
+		x.body <- o.Delivery.Idle
 		delete(x.l.streams, x.k)
 		x.l.bodies.put(x.k, newHanded(x))
 	case engine.BodyToCore:
@@ -124,7 +125,7 @@ func (x *exchange) pump(b transport.ResponseBody) error {
 			return err
 		}
 		v := x.event(engine.HTTPChunk)
-		v.Data = data
+		v.Data = bytes.Clone(data) // the engine may look at it after the turn
 		x.l.chunk(v)
 	}
 }

@@ -151,7 +151,7 @@ func (l *Loop) do(o engine.Out) {
 		l.runs[o.Op].result <- o
 	case engine.Done:
 		delete(l.runs, o.Op)
-	case engine.Emit:
+	case engine.Emit, engine.Output:
 		// Nobody listens on this loop.
 	default:
 		if s := l.streams[k]; s != nil {
