@@ -12,7 +12,6 @@ import wasmtime
 def main(wasm: str, out: str) -> None:
     config = wasmtime.Config()
     config.target = "x86_64-unknown-linux-gnu"
-    config.cranelift_opt_level = "speed"
     with open(wasm, "rb") as source:
         module = wasmtime.Module(wasmtime.Engine(config), source.read())
     with open(out, "wb") as artifact:

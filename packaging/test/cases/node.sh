@@ -1,0 +1,72 @@
+# Node: installed as a user would, from a registry that has our packages alone.
+
+install_npm() {
+	echo '{ "name": "empty", "private": true }' >package.json
+	own npm install --registry "$registry" --no-audit --no-fund --loglevel=error agent-sandbox
+	# Nothing but ours, and of the programs the one for this machine.
+	expect $'@agent-sandbox/local-linux-x64\nagent-sandbox' installed_packages
+	program=$project/node_modules/@agent-sandbox/local-linux-x64/bin/sandboxc
+}
+
+installed_packages() { node -p 'Object.keys(JSON.parse(fs.readFileSync("node_modules/.package-lock.json")).packages).map((p) => p.replace("node_modules/", "")).sort().join("\n")'; }
+
+node_program() { # FILE
+	install_npm
+	cp "$programs"/node/* .
+	expect "$hello" own node "$1"
+	from_package "$program"
+}
+
+node_cli() {
+	install_npm
+	expect 42 own npx --offline sandboxc run -- python3 -c 'print(6*7)'
+	expect "sandboxc $version" cut_version own npx --offline sandboxc version
+}
+
+cut_version() { "$@" | cut -d' ' -f1,2; }
+
+node_read_only() {
+	install_npm
+	cp "$programs"/node/* .
+	chmod -R a-w "$project" "$home"
+	chmod -R u+w "$home/state" "$home/tmp"
+	expect "$hello" own node main.mjs
+	from_package "$program"
+}
+
+typescript() {
+	install_npm
+	cp "$programs/typescript/main.ts" main.mts
+	cp main.mts main.cts
+	cp main.mts bundled.ts
+	local tsc=("$tools/node_modules/.bin/tsc" --strict --isolatedModules --exactOptionalPropertyTypes --noUncheckedIndexedAccess
+		--target es2022 --lib es2022,esnext.disposable,dom,dom.iterable,dom.asynciterable --types '')
+	own "${tsc[@]}" --module node16 --moduleResolution node16 --outDir out main.mts main.cts
+	own "${tsc[@]}" --module esnext --moduleResolution bundler --noEmit bundled.ts
+	own "${tsc[@]}" --module esnext --moduleResolution bundler --verbatimModuleSyntax --noEmit bundled.ts
+	expect $'E3002\nhello' own node out/main.mjs
+	expect $'E3002\nhello' own node out/main.cjs
+}
+
+# What is published has no line for development, and nothing to install with it.
+npm_contents() {
+	tar -xzf "$dist/agent-sandbox-$version.tgz"
+	node -e '
+		const manifest = JSON.parse(fs.readFileSync("package/package.json"))
+		for (const key of ["dependencies", "devDependencies", "scripts", "private", "imports"]) if (key in manifest) throw new Error(key)
+		const names = Object.keys(manifest.optionalDependencies)
+		if (names.join() !== "@agent-sandbox/local-linux-x64,@agent-sandbox/local-linux-arm64") throw new Error(names)'
+	[ -z "$(find package -name node_modules -o -name '*.test.*' -o -name 'src')" ]
+	[ -s package/dist/core.wasm ] && [ -s package/LICENSE ] && [ -s package/README.md ]
+	lacks "$root" package
+}
+
+cases_node() {
+	case_ node-esm "$(id -u)" node_program main.mjs
+	case_ node-cjs "$(id -u)" node_program main.cjs
+	case_ node-cli "$(id -u)" node_cli
+	case_ node-esm-ordinary-user $ordinary node_program main.mjs
+	case_ node-read-only $ordinary node_read_only
+	case_ typescript "$(id -u)" typescript
+	case_ npm-contents "$(id -u)" npm_contents
+}

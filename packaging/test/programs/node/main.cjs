@@ -1,0 +1,4 @@
+const { Sandbox } = require('agent-sandbox')
+const { work } = require('./work.cjs')
+
+work(Sandbox)

@@ -1,0 +1,4 @@
+import { Sandbox } from 'agent-sandbox'
+import { work } from './work.cjs'
+
+await work(Sandbox)
