@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
+	"github.com/agent-sandbox/agent-sandbox/core/provider/local"
 )
 
 // FindOptions say where to look for the local server's program.
@@ -60,9 +61,8 @@ func (o FindOptions) live(ctx context.Context, path string) (*ServerInfo, error)
 	if s == nil || !s.Alive(ctx) {
 		return nil, nil
 	}
-	if s.Schema != StateSchema {
-		return nil, fault.New(fault.CodeConnectFailed, "the running local server (version %s, pid %d) is of another generation than this client", s.Version, s.PID).
-			Suggest("stop it with: kill %d", s.PID)
+	if err := (&local.State{Schema: s.Schema, Version: s.Version, PID: s.PID}).Supported(); err != nil {
+		return nil, err
 	}
 	return s, nil
 }

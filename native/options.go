@@ -53,7 +53,7 @@ func NewClient(ctx context.Context, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if settings.Provider == "local" {
+	if settings.NeedsServer() {
 		if settings, err = o.local(ctx, settings); err != nil {
 			return nil, err
 		}
@@ -102,23 +102,18 @@ func (o *Options) resolve() (*setting.Settings, error) {
 		return nil, err
 	}
 	settings, err := setting.Resolve(in)
-	if err == nil && settings.From("provider") == setting.FromDefault {
-		o.notice(settings.Provider)
+	if err == nil && settings.Notice() != "" {
+		o.notice(settings.Notice())
 	}
 	return settings, err
 }
 
-// notice says which provider was taken when nobody chose one: only local may
-// surprise, a key for E2B speaks for itself.
-func (o *Options) notice(provider string) {
-	if provider != "local" {
-		return
-	}
+func (o *Options) notice(line string) {
 	w := o.Notice
 	if w == nil {
 		w = os.Stderr
 	}
-	_, _ = fmt.Fprintln(w, "agent-sandbox: provider local (on this machine, isolation: namespaces); set E2B_API_KEY or SANDBOX_PROVIDER for another")
+	_, _ = fmt.Fprintln(w, line)
 }
 
 // maxSettingsFile bounds what is read of a settings file; the core says so when
@@ -168,7 +163,5 @@ func (o *Options) local(ctx context.Context, s *setting.Settings) (*setting.Sett
 		}
 		server = found
 	}
-	mine := *s
-	mine.APIKey, mine.APIURL, mine.SandboxURL, mine.Domain = server.APIKey, server.URL, server.SandboxURL, ""
-	return &mine, nil
+	return s.OnServer(server.URL, server.SandboxURL, server.APIKey), nil
 }

@@ -11,10 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/agent-sandbox/agent-sandbox/core/provider/local"
 )
 
 // StateSchema is the version of server.json. Another one is refused by name.
-const StateSchema = 1
+const StateSchema = local.StateSchema
 
 // ServerInfo is the state file of a local server (design: one lookup, the same
 // in all hosts). It holds the server's key: mode 0600.

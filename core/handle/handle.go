@@ -12,26 +12,26 @@ import (
 // Handle names one sandbox. It holds its tokens but no account key. Printing it
 // shows no token; ToJSON does, because that is the result asked for.
 type Handle struct {
-	Provider    string `json:"provider"`
-	SandboxID   string `json:"sandbox_id"`
-	Domain      string `json:"domain,omitempty"`
-	URLs        URLs   `json:"urls"`
-	Tokens      Tokens `json:"tokens"`
-	EnvdVersion string `json:"envd_version,omitempty"`
-	Template    string `json:"template,omitempty"`
-	Isolation   string `json:"isolation,omitempty"`
+	Provider    string `json:"provider"`               // whose it is
+	SandboxID   string `json:"sandbox_id"`             // its id
+	Domain      string `json:"domain,omitempty"`       // under which its ports are reached
+	URLs        URLs   `json:"urls"`                   // where they do not follow from the domain
+	Tokens      Tokens `json:"tokens"`                 // secrets
+	EnvdVersion string `json:"envd_version,omitempty"` // of the daemon inside
+	Template    string `json:"template,omitempty"`     // that it was made from
+	Isolation   string `json:"isolation,omitempty"`    // what separates it from its host
 }
 
 // URLs of a sandbox. Empty ones follow from the domain.
 type URLs struct {
-	API     string `json:"api,omitempty"`
-	Sandbox string `json:"sandbox,omitempty"`
+	API     string `json:"api,omitempty"`     // the control plane
+	Sandbox string `json:"sandbox,omitempty"` // one base for all sandbox traffic
 }
 
 // Tokens of a sandbox. Empty means that there is none.
 type Tokens struct {
-	Envd    string `json:"envd,omitempty"`
-	Traffic string `json:"traffic,omitempty"`
+	Envd    string `json:"envd,omitempty"`    // for commands and files
+	Traffic string `json:"traffic,omitempty"` // for the sandbox's own ports
 }
 
 // String shows what is no secret.

@@ -32,6 +32,58 @@ type CommandsRun struct{ CommandOptions }
 // is given. A cancel leaves it alone.
 type CommandsStart struct{ CommandOptions }
 
+// ProcessSelector names a running process.
+type ProcessSelector struct {
+	PID uint32 `json:"pid,omitempty" arg:"1"` // its process id; either this or tag
+	Tag string `json:"tag,omitempty"`         // the name that it was started with
+}
+
+func (p *ProcessSelector) selector() core.Selector { return core.Selector{PID: p.PID, Tag: p.Tag} }
+
+// FollowOptions are what attaching to a process takes.
+type FollowOptions struct {
+	ProcessSelector
+	TimeoutMS        *int64 `json:"timeout_ms,omitempty"`         // how long the process may run from now; default and 0: no limit
+	IdleTimeoutMS    *int64 `json:"idle_timeout_ms,omitempty"`    // how long the sandbox may show no sign of life; 0 = no limit
+	RequestTimeoutMS *int64 `json:"request_timeout_ms,omitempty"` // how long the start may take; 0 = no limit
+	Check            bool   `json:"check,omitempty"`              // make a non-zero exit the error E3002
+}
+
+func (p *FollowOptions) options(c *Call) core.RunOptions {
+	o := following(c)
+	o.Timeout, o.IdleTimeout, o.RequestTimeout, o.Check = duration(p.TimeoutMS), duration(p.IdleTimeoutMS), duration(p.RequestTimeoutMS), p.Check
+	return o
+}
+
+// CommandsConnect follows a process that is already running: only output from
+// now on comes. A cancel leaves it alone. Errors: E3000 when there is no such
+// process.
+type CommandsConnect struct{ FollowOptions }
+
+// CommandsList gives the running processes.
+type CommandsList struct{}
+
+// CommandsKill ends a process with SIGKILL; false when there is no such process.
+type CommandsKill struct{ ProcessSelector }
+
+// CommandsSendSignal signals a process; false when there is no such process.
+type CommandsSendSignal struct {
+	ProcessSelector
+	Signal int `json:"signal"` // its number: 9 kills, 15 asks to end
+}
+
+// CommandsSendStdin writes to a process's stdin, which must have been left open.
+// Errors: E3000 when it was not, or there is no such process.
+type CommandsSendStdin struct{ ProcessSelector }
+
+// CommandsStreamStdin writes to a process's stdin piece by piece, in one call,
+// and returns when the sandbox has taken everything. Errors: E3000 as send_stdin.
+type CommandsStreamStdin struct{ ProcessSelector }
+
+// CommandsCloseStdin ends a process's stdin. Twice is fine. Errors: E3000 as
+// send_stdin.
+type CommandsCloseStdin struct{ ProcessSelector }
+
 // CommandEnd is how a command ended. Its output came before.
 type CommandEnd struct {
 	ExitCode        int    `json:"exit_code"`         // 128+n when killed by signal n
@@ -63,6 +115,27 @@ func commands() []Method {
 				return nil, err
 			}
 			return ended(s.Commands.Follow(ctx, argv, p.options(c)))
+		}),
+		shaped("commands.connect", Follow, func(ctx context.Context, c *Call, s *core.Sandbox, p *CommandsConnect) (*CommandEnd, error) {
+			return ended(s.Commands.FollowRunning(ctx, p.selector(), p.options(c)))
+		}),
+		onSandbox("commands.list", func(ctx context.Context, s *core.Sandbox, _ *CommandsList) ([]core.ProcessInfo, error) {
+			return s.Commands.List(ctx)
+		}),
+		onSandbox("commands.kill", func(ctx context.Context, s *core.Sandbox, p *CommandsKill) (bool, error) {
+			return s.Commands.Kill(ctx, p.selector())
+		}),
+		onSandbox("commands.send_signal", func(ctx context.Context, s *core.Sandbox, p *CommandsSendSignal) (bool, error) {
+			return s.Commands.Signal(ctx, p.selector(), core.Signal(p.Signal))
+		}),
+		shaped("commands.send_stdin", Send, func(ctx context.Context, c *Call, s *core.Sandbox, p *CommandsSendStdin) (none, error) {
+			return nil, s.Commands.SendStdin(ctx, p.selector(), c.Attached)
+		}),
+		shaped("commands.stream_stdin", Stream, func(ctx context.Context, c *Call, s *core.Sandbox, p *CommandsStreamStdin) (none, error) {
+			return nil, s.Commands.StreamStdin(ctx, p.selector(), c.Caller.Input)
+		}),
+		onSandbox("commands.close_stdin", func(ctx context.Context, s *core.Sandbox, p *CommandsCloseStdin) (none, error) {
+			return nil, s.Commands.CloseStdin(ctx, p.selector())
 		}),
 	}
 }

@@ -20,14 +20,16 @@ type Shape string
 
 // The shapes.
 const (
-	Plain  Shape = "plain"  // parameters in, result out
-	Follow Shape = "follow" // a process: started, output, and its end as the result
-	Read   Shape = "read"   // the body goes to the host; the result comes when it is delivered
-	Write  Shape = "write"  // the host sends sources that parameters name by id
-	Send   Shape = "send"   // attached bytes go in with the call
-	Stream Shape = "stream" // pieces go in while the call runs
-	Watch  Shape = "watch"  // events until it is cancelled
-	Inner  Shape = "inner"  // for hosts themselves; no binding offers it to users
+	Plain   Shape = "plain"   // parameters in, result out
+	Inline  Shape = "inline"  // as plain, and known at once: no request is made
+	Wrapped Shape = "wrapped" // as plain; bindings make an object of the result by hand
+	Follow  Shape = "follow"  // a process: started, output, and its end as the result
+	Read    Shape = "read"    // the body goes to the host; the result comes when it is delivered
+	Write   Shape = "write"   // the host sends sources that parameters name by id
+	Send    Shape = "send"    // attached bytes go in with the call
+	Stream  Shape = "stream"  // pieces go in while the call runs
+	Watch   Shape = "watch"   // events until it is cancelled
+	Inner   Shape = "inner"   // for hosts themselves; no binding offers it to users
 )
 
 // Method is one entry of the table. Its name is class and method as the bindings
@@ -101,8 +103,8 @@ func inner[P, R any](name string, fn func(context.Context, *Call, *P) (R, error)
 }
 
 // onClient is a method of a client: nothing but an account is needed.
-func onClient[P, R any](name string, fn func(context.Context, *core.Client, *P) (R, error)) Method {
-	return entry(name, Plain, func(ctx context.Context, c *Call, p *P) (none R, err error) {
+func onClient[P, R any](name string, shape Shape, fn func(context.Context, *core.Client, *P) (R, error)) Method {
+	return entry(name, shape, func(ctx context.Context, c *Call, p *P) (none R, err error) {
 		client, err := c.client()
 		if err != nil {
 			return none, err
@@ -129,6 +131,11 @@ func onID[P sandboxParams, R any](name string, fn func(ctx context.Context, clie
 // onSandbox is a method of one sandbox.
 func onSandbox[P, R any](name string, fn func(context.Context, *core.Sandbox, *P) (R, error)) Method {
 	return shaped(name, Plain, func(ctx context.Context, _ *Call, s *core.Sandbox, p *P) (R, error) { return fn(ctx, s, p) })
+}
+
+// inline is a method of one sandbox that makes no request.
+func inline[P, R any](name string, fn func(*core.Sandbox, *P) (R, error)) Method {
+	return shaped(name, Inline, func(_ context.Context, _ *Call, s *core.Sandbox, p *P) (R, error) { return fn(s, p) })
 }
 
 // shaped is a method of one sandbox that speaks to its caller.

@@ -103,7 +103,7 @@ type SandboxList struct {
 
 // SandboxPage is one page of a list.
 type SandboxPage struct {
-	Items     []core.Info `json:"items"`
+	Items     []core.Info `json:"items"`                // may be empty
 	NextToken string      `json:"next_token,omitempty"` // absent on the last page
 }
 
@@ -184,24 +184,24 @@ type SandboxCapabilities struct{}
 
 func sandbox() []Method {
 	return []Method{
-		onClient("sandbox.create", func(ctx context.Context, c *core.Client, p *SandboxCreate) (handle.Handle, error) {
+		onClient("sandbox.create", Wrapped, func(ctx context.Context, c *core.Client, p *SandboxCreate) (handle.Handle, error) {
 			return opened(c.Create(ctx, p.options()))
 		}),
-		onClient("sandbox.connect", func(ctx context.Context, c *core.Client, p *SandboxConnect) (handle.Handle, error) {
+		onClient("sandbox.connect", Wrapped, func(ctx context.Context, c *core.Client, p *SandboxConnect) (handle.Handle, error) {
 			return opened(c.Connect(ctx, p.SandboxID, p.options()))
 		}),
-		onClient("sandbox.resume", func(ctx context.Context, c *core.Client, p *SandboxResume) (handle.Handle, error) {
+		onClient("sandbox.resume", Wrapped, func(ctx context.Context, c *core.Client, p *SandboxResume) (handle.Handle, error) {
 			return opened(c.Resume(ctx, p.SandboxID, (*SandboxConnect)(p).options()))
 		}),
-		onClient("sandbox.open", func(_ context.Context, c *core.Client, p *SandboxOpen) (handle.Handle, error) {
+		onClient("sandbox.open", Wrapped, func(_ context.Context, c *core.Client, p *SandboxOpen) (handle.Handle, error) {
 			h, err := handle.FromJSON(p.Handle)
 			if err != nil {
 				return handle.Handle{}, err
 			}
 			return opened(c.Open(h))
 		}),
-		onClient("sandbox.list", list),
-		onClient("sandbox.capabilities", func(_ context.Context, c *core.Client, _ *SandboxCapabilities) (capability.Set, error) {
+		onClient("sandbox.list", Wrapped, list),
+		onClient("sandbox.capabilities", Inline, func(_ context.Context, c *core.Client, _ *SandboxCapabilities) (capability.Set, error) {
 			return c.Capabilities(), nil
 		}),
 		onID("sandbox.kill", func(ctx context.Context, c *core.Client, id string, _ *SandboxKill) (bool, error) {
@@ -228,19 +228,19 @@ func sandbox() []Method {
 		onSandbox("sandbox.is_running", func(ctx context.Context, s *core.Sandbox, _ *SandboxIsRunning) (bool, error) {
 			return s.IsRunning(ctx)
 		}),
-		onSandbox("sandbox.get_host", func(_ context.Context, s *core.Sandbox, p *SandboxGetHost) (string, error) {
+		inline("sandbox.get_host", func(s *core.Sandbox, p *SandboxGetHost) (string, error) {
 			return s.Host(p.Port)
 		}),
-		onSandbox("sandbox.get_url", func(_ context.Context, s *core.Sandbox, p *SandboxGetURL) (string, error) {
+		inline("sandbox.get_url", func(s *core.Sandbox, p *SandboxGetURL) (string, error) {
 			return s.URL(p.Port)
 		}),
-		onSandbox("sandbox.download_url", func(_ context.Context, s *core.Sandbox, p *SandboxDownloadURL) (string, error) {
+		inline("sandbox.download_url", func(s *core.Sandbox, p *SandboxDownloadURL) (string, error) {
 			return s.DownloadURL(p.Path, core.URLOptions{User: p.User, Expires: *duration(&p.ExpiresMS)})
 		}),
-		onSandbox("sandbox.upload_url", func(_ context.Context, s *core.Sandbox, p *SandboxUploadURL) (string, error) {
+		inline("sandbox.upload_url", func(s *core.Sandbox, p *SandboxUploadURL) (string, error) {
 			return s.UploadURL(p.Path, core.URLOptions{User: p.User, Expires: *duration(&p.ExpiresMS)})
 		}),
-		onSandbox("sandbox.describe", func(_ context.Context, s *core.Sandbox, _ *SandboxDescribe) (string, error) {
+		inline("sandbox.describe", func(s *core.Sandbox, _ *SandboxDescribe) (string, error) {
 			return s.String(), nil
 		}),
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
+	"github.com/agent-sandbox/agent-sandbox/core/provider/local"
 )
 
 // SettingsResolve says what the client's settings come to, without any request.
@@ -28,6 +29,25 @@ type ResolvedSettings struct {
 	From             map[string]string `json:"from"`               // of each setting: where it came from
 }
 
+// ServerCheck proves that the server of a state file lives: it shows that it
+// knows its key. Errors: E5001 when it lives but is of another generation.
+type ServerCheck struct {
+	State string `json:"state" arg:"1"` // the text of the state file
+}
+
+// CheckedServer is what a state file says of a live server.
+type CheckedServer struct {
+	Server  *Server `json:"server"`            // null when none lives
+	Version string  `json:"version,omitempty"` // of its program
+	PID     int     `json:"pid,omitempty"`     // of its process
+}
+
+// TestPanic panics, which the core contains. Errors: E9000 always.
+type TestPanic struct{}
+
+// TestTrap ends the whole instance, as a bug that cannot be contained would.
+type TestTrap struct{}
+
 func settings() []Method {
 	return []Method{
 		inner("settings.resolve", func(_ context.Context, c *Call, _ *SettingsResolve) (*ResolvedSettings, error) {
@@ -35,6 +55,18 @@ func settings() []Method {
 				return nil, fault.InvalidArgument("the method needs the client's settings")
 			}
 			return c.Account.resolved(), nil
+		}),
+		inner("server.check", func(ctx context.Context, c *Call, p *ServerCheck) (*CheckedServer, error) {
+			s, err := local.Check(ctx, c.Host, []byte(p.State))
+			if s == nil || err != nil {
+				return &CheckedServer{}, err
+			}
+			return &CheckedServer{Server: &Server{URL: s.URL, SandboxURL: s.SandboxURL, APIKey: s.APIKey}, Version: s.Version, PID: s.PID}, nil
+		}),
+		inner("test.panic", func(context.Context, *Call, *TestPanic) (none, error) { panic("test.panic") }),
+		inner("test.trap", func(_ context.Context, c *Call, _ *TestTrap) (none, error) {
+			c.Caller.Trap()
+			return nil, nil
 		}),
 	}
 }

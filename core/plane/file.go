@@ -21,25 +21,25 @@ const (
 // Entry describes one file or directory. For a symlink, Type and Mode are its
 // target's and SymlinkTarget is set (e2b.md 3.5).
 type Entry struct {
-	Name          string            `json:"name"`
-	Type          FileType          `json:"type"`
-	Path          string            `json:"path"`
-	Size          int64             `json:"size"`
-	Mode          uint32            `json:"mode"` // permission bits
-	Permissions   string            `json:"permissions"`
-	Owner         string            `json:"owner"`
-	Group         string            `json:"group"`
-	ModifiedTime  time.Time         `json:"modified_time"` // UTC
-	SymlinkTarget string            `json:"symlink_target,omitempty"`
-	Metadata      map[string]string `json:"metadata,omitempty"`
+	Name          string            `json:"name"`                     // the last part of the path
+	Type          FileType          `json:"type"`                     // for a symlink, its target's
+	Path          string            `json:"path"`                     // the whole path
+	Size          int64             `json:"size"`                     // bytes
+	Mode          uint32            `json:"mode"`                     // permission bits
+	Permissions   string            `json:"permissions"`              // as ls writes them
+	Owner         string            `json:"owner"`                    // user name, or number
+	Group         string            `json:"group"`                    // group name, or number
+	ModifiedTime  time.Time         `json:"modified_time"`            // UTC
+	SymlinkTarget string            `json:"symlink_target,omitempty"` // absent = no symlink
+	Metadata      map[string]string `json:"metadata,omitempty"`       // kept with the file
 }
 
 // WriteInfo is what a write answers for each file.
 type WriteInfo struct {
-	Name     string            `json:"name"`
-	Path     string            `json:"path"`
-	Type     FileType          `json:"type"`
-	Metadata map[string]string `json:"metadata,omitempty"`
+	Name     string            `json:"name"`               // the last part of the path
+	Path     string            `json:"path"`               // the whole path
+	Type     FileType          `json:"type"`               // always file
+	Metadata map[string]string `json:"metadata,omitempty"` // kept with the file
 }
 
 // ReadSpec asks for a file's bytes.
@@ -77,8 +77,8 @@ const (
 
 // Event is one change below a watched directory.
 type Event struct {
-	Name  string    `json:"name"` // relative to the watched directory
-	Type  EventType `json:"type"`
+	Name  string    `json:"name"`            // relative to the watched directory
+	Type  EventType `json:"type"`            // what happened
 	Entry *Entry    `json:"entry,omitempty"` // create, write, chmod, when asked for
 }
 

@@ -65,12 +65,12 @@ type End struct {
 
 // ProcessInfo is one entry of a process list.
 type ProcessInfo struct {
-	PID  uint32            `json:"pid"`
-	Tag  string            `json:"tag,omitempty"`
-	Cmd  string            `json:"cmd"`
-	Args []string          `json:"args"`
-	Envs map[string]string `json:"envs"`
-	Cwd  string            `json:"cwd,omitempty"`
+	PID  uint32            `json:"pid"`           // its process id
+	Tag  string            `json:"tag,omitempty"` // the name that it was started with
+	Cmd  string            `json:"cmd"`           // the program
+	Args []string          `json:"args"`          // without the program itself
+	Envs map[string]string `json:"envs"`          // what it was given over the sandbox's own
+	Cwd  string            `json:"cwd,omitempty"` // where it was started
 }
 
 // Signal is a signal number that a data plane delivers.

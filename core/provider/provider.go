@@ -87,31 +87,31 @@ type Mount struct {
 
 // Network is E2B's network configuration (e2b.md 1.2).
 type Network struct {
-	AllowOut            []string              `json:"allowOut,omitempty"`
-	DenyOut             []string              `json:"denyOut,omitempty"`
-	Rules               map[string][]HostRule `json:"rules,omitempty"`
-	EgressProxy         *EgressProxy          `json:"egressProxy,omitempty"`
-	AllowPublicTraffic  *bool                 `json:"allowPublicTraffic,omitempty"`
-	MaskRequestHost     string                `json:"maskRequestHost,omitempty"`
-	HTTPSPorts          []int                 `json:"httpsPorts,omitempty"`
+	AllowOut            []string              `json:"allow_out,omitempty"`             // domains and CIDRs that may be reached
+	DenyOut             []string              `json:"deny_out,omitempty"`              // CIDRs that may not
+	Rules               map[string][]HostRule `json:"rules,omitempty"`                 // by host: what is changed in requests to it
+	EgressProxy         *EgressProxy          `json:"egress_proxy,omitempty"`          // what goes out goes through it
+	AllowPublicTraffic  *bool                 `json:"allow_public_traffic,omitempty"`  // ports are reached without a token; default: true
+	MaskRequestHost     string                `json:"mask_request_host,omitempty"`     // the Host header that the sandbox's own servers see
+	HTTPSPorts          []int                 `json:"https_ports,omitempty"`           // ports whose servers speak TLS themselves
 	AllowInternetAccess *bool                 `json:"allow_internet_access,omitempty"` // updates only
 }
 
 // HostRule changes requests to one host.
 type HostRule struct {
-	Transform *Transform `json:"transform,omitempty"`
+	Transform *Transform `json:"transform,omitempty"` // what is changed
 }
 
 // Transform sets headers.
 type Transform struct {
-	Headers map[string]string `json:"headers,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"` // by name
 }
 
 // EgressProxy is a SOCKS5 proxy for what leaves a sandbox.
 type EgressProxy struct {
-	Address  string `json:"address"`
-	Username string `json:"username,omitempty"`
-	Password string `json:"password,omitempty"`
+	Address  string `json:"address"`            // host:port
+	Username string `json:"username,omitempty"` // absent = none asked for
+	Password string `json:"password,omitempty"` // a secret
 }
 
 // String keeps the password out of prints.
@@ -145,42 +145,42 @@ type Page struct {
 
 // Info describes a sandbox as the control plane knows it.
 type Info struct {
-	SandboxID           string            `json:"sandbox_id"`
-	TemplateID          string            `json:"template_id"`
-	Name                string            `json:"name,omitempty"` // the template's alias
-	State               string            `json:"state"`          // running, paused
-	StartedAt           time.Time         `json:"started_at"`     // UTC
-	EndAt               time.Time         `json:"end_at"`         // UTC; zero = endless
-	CPUCount            float64           `json:"cpu_count"`
-	MemoryMB            int               `json:"memory_mb"`
-	DiskSizeMB          int               `json:"disk_size_mb"`
-	EnvdVersion         string            `json:"envd_version"`
-	Metadata            map[string]string `json:"metadata"`
-	AllowInternetAccess *bool             `json:"allow_internet_access,omitempty"`
-	Network             *Network          `json:"network,omitempty"`
-	OnTimeout           string            `json:"on_timeout,omitempty"`
-	AutoResume          bool              `json:"auto_resume,omitempty"`
-	Domain              string            `json:"domain,omitempty"`
-	Isolation           string            `json:"isolation,omitempty"`
-	Limits              []Limit           `json:"limits,omitempty"`
+	SandboxID           string            `json:"sandbox_id"`                      // its id
+	TemplateID          string            `json:"template_id"`                     // the template that it was made from
+	Name                string            `json:"name,omitempty"`                  // the template's alias
+	State               string            `json:"state"`                           // running, paused
+	StartedAt           time.Time         `json:"started_at"`                      // UTC
+	EndAt               time.Time         `json:"end_at"`                          // UTC; zero = endless
+	CPUCount            float64           `json:"cpu_count"`                       // cores
+	MemoryMB            int               `json:"memory_mb"`                       // MiB
+	DiskSizeMB          int               `json:"disk_size_mb"`                    // MiB
+	EnvdVersion         string            `json:"envd_version"`                    // of the daemon inside
+	Metadata            map[string]string `json:"metadata"`                        // as given at its creation
+	AllowInternetAccess *bool             `json:"allow_internet_access,omitempty"` // absent = the default (on)
+	Network             *Network          `json:"network,omitempty"`               // its rules; absent = none
+	OnTimeout           string            `json:"on_timeout,omitempty"`            // what the end of its life does: kill or pause
+	AutoResume          bool              `json:"auto_resume,omitempty"`           // traffic wakes it
+	Domain              string            `json:"domain,omitempty"`                // under which its ports are reached
+	Isolation           string            `json:"isolation,omitempty"`             // what separates it from its host: namespaces, gvisor, vm or unknown
+	Limits              []Limit           `json:"limits,omitempty"`                // as far as the backend states them
 }
 
 // Limit is one resource limit as the backend states it.
 type Limit struct {
-	Name     string `json:"name"`
-	Value    string `json:"value"`
-	Enforced bool   `json:"enforced"`
-	Why      string `json:"why,omitempty"`
+	Name     string `json:"name"`          // memory, disk, pids, cpu
+	Value    string `json:"value"`         // in words
+	Enforced bool   `json:"enforced"`      // false: it is only wished for
+	Why      string `json:"why,omitempty"` // why it is not enforced
 }
 
 // Metric is one sample of a sandbox's use.
 type Metric struct {
-	Timestamp  time.Time `json:"timestamp"` // UTC
-	CPUCount   float64   `json:"cpu_count"`
+	Timestamp  time.Time `json:"timestamp"`    // UTC
+	CPUCount   float64   `json:"cpu_count"`    // cores
 	CPUUsedPct float64   `json:"cpu_used_pct"` // percent
 	MemUsed    int64     `json:"mem_used"`     // bytes, as all below
-	MemTotal   int64     `json:"mem_total"`
-	MemCache   int64     `json:"mem_cache"`
-	DiskUsed   int64     `json:"disk_used"`
-	DiskTotal  int64     `json:"disk_total"`
+	MemTotal   int64     `json:"mem_total"`    // its limit
+	MemCache   int64     `json:"mem_cache"`    // of the page cache, part of mem_used
+	DiskUsed   int64     `json:"disk_used"`    // what its files take
+	DiskTotal  int64     `json:"disk_total"`   // its limit
 }

@@ -92,7 +92,7 @@ func (c *control) Metrics(ctx context.Context, id string, start, end time.Time) 
 }
 
 func (c *control) UpdateNetwork(ctx context.Context, id string, n provider.Network) error {
-	_, err := c.rest(ctx, call{method: "PUT", path: "/sandboxes/" + segment(id) + "/network", body: n, idempotent: true, area: sandboxArea})
+	_, err := c.rest(ctx, call{method: "PUT", path: "/sandboxes/" + segment(id) + "/network", body: network(n), idempotent: true, area: sandboxArea})
 	return err
 }
 

@@ -16,7 +16,7 @@ type newSandbox struct {
 	Metadata            map[string]string `json:"metadata,omitempty"`
 	EnvVars             map[string]string `json:"envVars,omitempty"`
 	AllowInternetAccess *bool             `json:"allow_internet_access,omitempty"`
-	Network             *provider.Network `json:"network,omitempty"`
+	Network             *network          `json:"network,omitempty"`
 	AutoPause           *bool             `json:"autoPause,omitempty"`
 	AutoPauseMemory     *bool             `json:"autoPauseMemory,omitempty"`
 	AutoResume          *autoResume       `json:"autoResume,omitempty"`
@@ -27,6 +27,18 @@ type newSandbox struct {
 	MemoryMB   int         `json:"memoryMB,omitempty"`
 	DiskSizeMB int         `json:"diskSizeMB,omitempty"`
 	HostMounts []hostMount `json:"hostMounts,omitempty"`
+}
+
+// network is provider.Network as the wire spells it.
+type network struct {
+	AllowOut            []string                       `json:"allowOut,omitempty"`
+	DenyOut             []string                       `json:"denyOut,omitempty"`
+	Rules               map[string][]provider.HostRule `json:"rules,omitempty"`
+	EgressProxy         *provider.EgressProxy          `json:"egressProxy,omitempty"`
+	AllowPublicTraffic  *bool                          `json:"allowPublicTraffic,omitempty"`
+	MaskRequestHost     string                         `json:"maskRequestHost,omitempty"`
+	HTTPSPorts          []int                          `json:"httpsPorts,omitempty"`
+	AllowInternetAccess *bool                          `json:"allow_internet_access,omitempty"`
 }
 
 type autoResume struct {
@@ -42,7 +54,7 @@ type hostMount struct {
 func newSandboxOf(s provider.CreateSpec) newSandbox {
 	n := newSandbox{
 		TemplateID: s.Template, Timeout: wholeSeconds(s.Timeout), Metadata: s.Metadata, EnvVars: s.Envs,
-		AllowInternetAccess: s.AllowInternetAccess, Network: s.Network, AutoPauseMemory: s.KeepMemory,
+		AllowInternetAccess: s.AllowInternetAccess, Network: (*network)(s.Network), AutoPauseMemory: s.KeepMemory,
 		CPUCount: s.CPUCount, MemoryMB: s.MemoryMB, DiskSizeMB: s.DiskMB,
 	}
 	if s.OnTimeout != "" {
@@ -112,7 +124,7 @@ type detail struct {
 	DiskSizeMB          int               `json:"diskSizeMB"`
 	Metadata            map[string]string `json:"metadata"`
 	AllowInternetAccess *bool             `json:"allowInternetAccess"`
-	Network             *provider.Network `json:"network"`
+	Network             *network          `json:"network"`
 	Lifecycle           struct {
 		OnTimeout  string `json:"onTimeout"`
 		AutoResume bool   `json:"autoResume"`
@@ -124,7 +136,7 @@ func (d *detail) info(isolation string) provider.Info {
 	i := provider.Info{
 		SandboxID: d.SandboxID, TemplateID: d.TemplateID, Name: d.Alias, State: d.State, StartedAt: d.StartedAt.UTC(), EndAt: d.EndAt.UTC(),
 		CPUCount: d.CPUCount, MemoryMB: d.MemoryMB, DiskSizeMB: d.DiskSizeMB, EnvdVersion: d.EnvdVersion, Metadata: d.Metadata,
-		AllowInternetAccess: d.AllowInternetAccess, Network: d.Network, OnTimeout: d.Lifecycle.OnTimeout, AutoResume: d.Lifecycle.AutoResume,
+		AllowInternetAccess: d.AllowInternetAccess, Network: (*provider.Network)(d.Network), OnTimeout: d.Lifecycle.OnTimeout, AutoResume: d.Lifecycle.AutoResume,
 		Domain: deref(d.Domain), Isolation: d.Isolation, Limits: d.Limits,
 	}
 	if i.EndAt.Year() >= endlessYear {
