@@ -82,15 +82,27 @@ export interface Platform {
   findServer?(options: HostOptions, search: ServerSearch): Promise<ServerInfo>
   /** Prints one line for the user. */
   notice(line: string): void
-  /** A page's own way to a credential, asked before a client is made without one. */
-  credential?(): Promise<{ apiKey: string; apiUrl: string; sandboxUrl?: string } | undefined>
+  /**
+   * A page's own way to a credential, asked before a client is made without one. Undefined where
+   * there is no page; throws what `fail` makes where the page has none.
+   */
+  credential?(fail: Failing): Promise<PageCredential | undefined>
 }
+
+/** What a page passes to use the local server. */
+export interface PageCredential {
+  apiKey: string
+  apiUrl: string
+  provider: 'local'
+}
+
+/** Makes an error of the SDK. */
+export type Failing = (error: { code: string; message: string; suggestion?: string; docs?: string; cause?: unknown }) => Error
 
 /** What a search for the local server may call. */
 export interface ServerSearch {
   check(state: string): Promise<ServerInfo | undefined>
-  /** Makes an error of the SDK. */
-  fail(error: { code: string; message: string; suggestion?: string; docs?: string; cause?: unknown }): Error
+  fail: Failing
 }
 
 /** Connections under one set of options. */
