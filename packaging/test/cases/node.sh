@@ -1,7 +1,7 @@
 # Node: installed as a user would, from a registry that has our packages alone.
 
 install_npm() {
-	echo '{ "name": "empty", "private": true }' >package.json
+	own sh -c 'echo "{ \"name\": \"empty\", \"private\": true }" >package.json'
 	own npm install --registry "$registry" --no-audit --no-fund --loglevel=error agent-sandbox
 	# Nothing but ours, and of the programs the one for this machine.
 	expect $'@agent-sandbox/local-linux-x64\nagent-sandbox' installed_packages
@@ -39,13 +39,18 @@ typescript() {
 	cp "$programs/typescript/main.ts" main.mts
 	cp main.mts main.cts
 	cp main.mts bundled.ts
-	local tsc=("$tools/node_modules/.bin/tsc" --strict --isolatedModules --exactOptionalPropertyTypes --noUncheckedIndexedAccess
-		--target es2022 --lib es2022,esnext.disposable,dom,dom.iterable,dom.asynciterable --types '')
-	own "${tsc[@]}" --module node16 --moduleResolution node16 --outDir out main.mts main.cts
-	own "${tsc[@]}" --module esnext --moduleResolution bundler --noEmit bundled.ts
-	own "${tsc[@]}" --module esnext --moduleResolution bundler --verbatimModuleSyntax --noEmit bundled.ts
+	compile node16 '["main.mts", "main.cts"]' --moduleResolution node16 --outDir out
+	compile esnext '["bundled.ts"]' --moduleResolution bundler --noEmit
+	compile esnext '["bundled.ts"]' --moduleResolution bundler --noEmit --verbatimModuleSyntax
 	expect $'E3002\nhello' own node out/main.mjs
 	expect $'E3002\nhello' own node out/main.cjs
+}
+
+compile() { # MODULE FILES OPTION...
+	local module=$1
+	printf '{ "extends": "%s/typescript/tsconfig.json", "files": %s }\n' "$programs" "$2" >tsconfig.json
+	shift 2
+	own "$tools/node_modules/.bin/tsc" -p . --module "$module" "$@"
 }
 
 # What is published has no line for development, and nothing to install with it.

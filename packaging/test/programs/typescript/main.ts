@@ -37,4 +37,4 @@ async function work(signal: AbortSignal): Promise<Outcome> {
   return { result, entries }
 }
 
-work(AbortSignal.timeout(60_000)).then(({ result }) => process.stdout.write(result.stdout))
+work(AbortSignal.timeout(60_000)).then(({ result }) => console.log(result.stdout.trim()))
