@@ -51,7 +51,7 @@ func (d *Daemon) serveDownload(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotAcceptable, "no acceptable encoding found, supported: identity, gzip")
 		return
 	}
-	if encoding == "gzip" && !partial(r.Header) && worthCompressing(file, info.Size()) {
+	if encoding == "gzip" && !partial(r.Header) && !fromPage(r.Header) && worthCompressing(file, info.Size()) {
 		serveCompressed(w, r, file)
 		return
 	}
@@ -96,6 +96,10 @@ func partial(header http.Header) bool {
 	}
 	return false
 }
+
+// fromPage: a browser offers gzip with every request, and no page can stop it.
+// On one machine compression only costs time.
+func fromPage(header http.Header) bool { return header.Get("Sec-Fetch-Mode") != "" }
 
 // Compression of what does not shrink costs a client most of its download speed
 // for nothing, and many clients ask for gzip without meaning it.
