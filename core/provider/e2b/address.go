@@ -3,6 +3,7 @@ package e2b
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/agent-sandbox/agent-sandbox/core/envd"
 	"github.com/agent-sandbox/agent-sandbox/core/handle"
@@ -21,10 +22,17 @@ func (c *control) HostOf(h *handle.Handle, port int) string {
 }
 
 func (c *control) URLOf(h *handle.Handle, port int) string {
-	if c.preset.HTTP || c.settings.Debug {
+	if c.preset.HTTP || c.settings.Debug || c.plainAndHere(h) {
 		return "http://" + c.HostOf(h, port)
 	}
 	return "https://" + c.HostOf(h, port)
+}
+
+// plainAndHere: a server of this machine that is spoken to without TLS serves its
+// sandboxes without it, too, whatever the provider is called.
+func (c *control) plainAndHere(h *handle.Handle) bool {
+	name, _, _ := strings.Cut(h.Domain, ":")
+	return name == "localhost" && strings.HasPrefix(c.base, "http://")
 }
 
 // dataBase is where calls to envd go.
