@@ -39,7 +39,20 @@ type Method struct {
 	Shape  Shape
 	Params reflect.Type // a struct; its doc comment documents the method, its fields' the parameters
 	Result reflect.Type // nil = nothing
-	Run    func(context.Context, *Call) (any, error)
+	// run takes a *Params. What is generic about a method is in its last lines
+	// alone: everything else would be there once a method in the WebAssembly build.
+	run func(ctx context.Context, c *Call, params any) (any, error)
+}
+
+// Run reads the parameters of c and makes the call.
+func (m *Method) Run(ctx context.Context, c *Call) (any, error) {
+	p := reflect.New(m.Params).Interface()
+	if len(c.Params) > 0 {
+		if err := json.Unmarshal(c.Params, p); err != nil {
+			return nil, fault.InvalidArgument("the parameters do not fit the method: %s", jsonReason(err))
+		}
+	}
+	return m.run(ctx, c, p)
 }
 
 // Call is one call as it reaches a method.
@@ -77,17 +90,6 @@ type SourceRef struct {
 // none is the result of a method that has nothing to say.
 type none = *struct{}
 
-func params[P any](c *Call) (*P, error) {
-	p := new(P)
-	if len(c.Params) == 0 {
-		return p, nil
-	}
-	if err := json.Unmarshal(c.Params, p); err != nil {
-		return nil, fault.InvalidArgument("the parameters do not fit the method: %s", jsonReason(err))
-	}
-	return p, nil
-}
-
 // jsonReason says what is wrong in the names of the parameters, without Go's types.
 func jsonReason(err error) string {
 	var kind *json.UnmarshalTypeError
@@ -99,67 +101,73 @@ func jsonReason(err error) string {
 
 // inner is a method for hosts themselves.
 func inner[P, R any](name string, fn func(context.Context, *Call, *P) (R, error)) Method {
-	return entry(name, Inner, fn)
+	return entry[P, R](name, Inner, func(ctx context.Context, c *Call, p any) (any, error) {
+		return fn(ctx, c, p.(*P))
+	})
 }
 
 // onClient is a method of a client: nothing but an account is needed.
 func onClient[P, R any](name string, shape Shape, fn func(context.Context, *core.Client, *P) (R, error)) Method {
-	return entry(name, shape, func(ctx context.Context, c *Call, p *P) (none R, err error) {
+	return entry[P, R](name, shape, func(ctx context.Context, c *Call, p any) (any, error) {
 		client, err := c.client()
 		if err != nil {
-			return none, err
+			return nil, err
 		}
-		return fn(ctx, client, p)
+		return fn(ctx, client, p.(*P))
 	})
 }
 
 // onID is a method of a sandbox that needs no more than its id.
-func onID[P sandboxParams, R any](name string, fn func(ctx context.Context, client *core.Client, id string, p *P) (R, error)) Method {
-	return entry(name, Plain, func(ctx context.Context, c *Call, p *P) (none R, err error) {
-		client, err := c.client()
+func onID[P, R any](name string, fn func(ctx context.Context, client *core.Client, id string, p *P) (R, error)) Method {
+	return entry[P, R](name, Plain, func(ctx context.Context, c *Call, p any) (any, error) {
+		client, id, err := c.target(p)
 		if err != nil {
-			return none, err
+			return nil, err
 		}
-		id, err := c.id((*p).sandboxID())
-		if err != nil {
-			return none, err
-		}
-		return fn(ctx, client, id, p)
+		return fn(ctx, client, id, p.(*P))
 	})
 }
 
 // onSandbox is a method of one sandbox.
 func onSandbox[P, R any](name string, fn func(context.Context, *core.Sandbox, *P) (R, error)) Method {
-	return shaped(name, Plain, func(ctx context.Context, _ *Call, s *core.Sandbox, p *P) (R, error) { return fn(ctx, s, p) })
+	return entry[P, R](name, Plain, func(ctx context.Context, c *Call, p any) (any, error) {
+		sandbox, err := c.sandbox()
+		if err != nil {
+			return nil, err
+		}
+		return fn(ctx, sandbox, p.(*P))
+	})
 }
 
 // inline is a method of one sandbox that makes no request.
 func inline[P, R any](name string, fn func(*core.Sandbox, *P) (R, error)) Method {
-	return shaped(name, Inline, func(_ context.Context, _ *Call, s *core.Sandbox, p *P) (R, error) { return fn(s, p) })
+	return entry[P, R](name, Inline, func(_ context.Context, c *Call, p any) (any, error) {
+		sandbox, err := c.sandbox()
+		if err != nil {
+			return nil, err
+		}
+		return fn(sandbox, p.(*P))
+	})
 }
 
 // shaped is a method of one sandbox that speaks to its caller.
 func shaped[P, R any](name string, shape Shape, fn func(context.Context, *Call, *core.Sandbox, *P) (R, error)) Method {
-	return entry(name, shape, func(ctx context.Context, c *Call, p *P) (none R, err error) {
+	return entry[P, R](name, shape, func(ctx context.Context, c *Call, p any) (any, error) {
 		sandbox, err := c.sandbox()
-		if err != nil {
-			return none, err
-		}
-		return fn(ctx, c, sandbox, p)
-	})
-}
-
-func entry[P, R any](name string, shape Shape, fn func(context.Context, *Call, *P) (R, error)) Method {
-	m := Method{Name: name, Shape: shape, Params: reflect.TypeFor[P](), Result: reflect.TypeFor[R]()}
-	if m.Result == reflect.TypeFor[none]() {
-		m.Result = nil
-	}
-	m.Run = func(ctx context.Context, c *Call) (any, error) {
-		p, err := params[P](c)
 		if err != nil {
 			return nil, err
 		}
-		return fn(ctx, c, p)
+		return fn(ctx, c, sandbox, p.(*P))
+	})
+}
+
+func entry[P, R any](name string, shape Shape, run func(context.Context, *Call, any) (any, error)) Method {
+	return newMethod(name, shape, reflect.TypeFor[P](), reflect.TypeFor[R](), run)
+}
+
+func newMethod(name string, shape Shape, params, result reflect.Type, run func(context.Context, *Call, any) (any, error)) Method {
+	if result == reflect.TypeFor[none]() {
+		result = nil
 	}
-	return m
+	return Method{Name: name, Shape: shape, Params: params, Result: result, run: run}
 }

@@ -19,16 +19,20 @@ func (o OfSandbox) sandboxID() *string { return o.SandboxID }
 
 type sandboxParams interface{ sandboxID() *string }
 
-// id is the id that was given, else that of the call's sandbox.
-func (c *Call) id(given *string) (string, error) {
-	if given != nil {
-		return *given, nil
+// target is the client, and the id that was given, else that of the call's sandbox.
+func (c *Call) target(params any) (*core.Client, string, error) {
+	client, err := c.client()
+	if err != nil {
+		return nil, "", err
+	}
+	if of, ok := params.(sandboxParams); ok && of.sandboxID() != nil {
+		return client, *of.sandboxID(), nil
 	}
 	s, err := c.sandbox()
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
-	return s.ID(), nil
+	return client, s.ID(), nil
 }
 
 // SandboxCreate makes a sandbox and returns when it can be used. A cancel while

@@ -37,13 +37,13 @@ func (s *Shell) call(f frame.Frame) {
 
 // operation makes a call ready to run. What is wrong with it is its result.
 func (s *Shell) operation(payload []byte) engine.Func {
-	c, run, err := s.read(payload)
+	c, m, err := s.read(payload)
 	if err != nil {
 		return func(context.Context, transport.Host) (any, error) { return nil, err }
 	}
 	return func(ctx context.Context, h transport.Host) (any, error) {
 		c.Host, c.Caller = h, &caller{h.(engine.Caller), s}
-		value, err := run(ctx, c)
+		value, err := m.Run(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +51,7 @@ func (s *Shell) operation(payload []byte) engine.Func {
 	}
 }
 
-func (s *Shell) read(payload []byte) (*method.Call, func(context.Context, *method.Call) (any, error), error) {
+func (s *Shell) read(payload []byte) (*method.Call, *method.Method, error) {
 	text, attached, err := frame.Split(payload)
 	if err != nil {
 		return nil, nil, fault.New(fault.CodeInternal, "the host sent a CALL that ends too early")
@@ -72,7 +72,7 @@ func (s *Shell) read(payload []byte) (*method.Call, func(context.Context, *metho
 			return nil, nil, err
 		}
 	}
-	return c, m.Run, nil
+	return c, m, nil
 }
 
 // given is nil for what is absent or null.

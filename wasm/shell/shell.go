@@ -23,7 +23,7 @@ type Options struct {
 type Shell struct {
 	options  Options
 	engine   *engine.Engine
-	methods  map[string]method.Method
+	methods  map[string]*method.Method
 	accounts accounts
 	in       []byte
 	out      []byte
@@ -31,9 +31,9 @@ type Shell struct {
 
 // New makes a shell.
 func New(o Options) *Shell {
-	s := &Shell{options: o, methods: map[string]method.Method{}}
+	s := &Shell{options: o, methods: map[string]*method.Method{}}
 	for _, m := range method.Table() {
-		s.methods[m.Name] = m
+		s.methods[m.Name] = &m
 	}
 	s.engine = engine.New(engine.Options{HasStore: true, Rand: o.Rand, Now: o.Now, Sink: s.take})
 	return s
