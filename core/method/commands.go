@@ -69,7 +69,7 @@ type CommandsKill struct{ ProcessSelector }
 // CommandsSendSignal signals a process; false when there is no such process.
 type CommandsSendSignal struct {
 	ProcessSelector
-	Signal int `json:"signal"` // its number: 9 kills, 15 asks to end
+	Signal int `json:"signal" arg:"2"` // its number: 9 kills, 15 asks to end
 }
 
 // CommandsSendStdin writes to a process's stdin, which must have been left open.
