@@ -23,11 +23,22 @@ async function parts(source: Source, live: () => boolean): Promise<BlobPart[]> {
   if (source.blob) return [source.blob]
   if (source.bytes) return [source.bytes as BlobPart]
   const spool = new Spool()
-  for await (const piece of source.open()) {
-    if (!live()) break // which tells the source that nobody wants the rest
-    spool.add(piece)
+  try {
+    for await (const piece of source.open()) {
+      if (!live()) break // which tells the source that nobody wants the rest
+      spool.add(piece)
+    }
+  } catch (cause) {
+    throw new SourceError(cause)
   }
   return [spool.blob()]
+}
+
+/** What the caller sends could not be read. */
+export class SourceError extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : 'what was to be sent could not be read', { cause })
+  }
 }
 
 /** Bytes that come piece by piece and are sent as one: the browser keeps them, on disk where they are many. */

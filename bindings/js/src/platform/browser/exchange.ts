@@ -1,5 +1,5 @@
-import type { BulkBody, HttpEvents, HttpExchange, HttpRequest } from '../platform.ts'
-import { compose, Spool } from './body.ts'
+import type { BulkBody, Failure, HttpEvents, HttpExchange, HttpRequest } from '../platform.ts'
+import { compose, SourceError, Spool } from './body.ts'
 import { BrowserBody } from './bulk.ts'
 import { cut, explain, other } from './failure.ts'
 import type { FetchOptions } from './fetchoptions.ts'
@@ -31,7 +31,7 @@ export class Exchange implements HttpExchange {
     const name = spread ? names.take(request.url) : { url: request.url, release: () => {} }
     this.#url = new URL(name.url)
     this.#release = name.release
-    this.#run().catch((error: unknown) => this.#fail(other(this.#url, wordsOf(error))))
+    this.#run().catch((error: unknown) => this.#fail(unsent(this.#url, error)))
   }
 
   abort(): void {
@@ -60,7 +60,7 @@ export class Exchange implements HttpExchange {
   }
 
   toCore(): void {
-    this.#flow().catch((error: unknown) => this.#fail(other(this.#url, wordsOf(error))))
+    this.#flow().catch((error: unknown) => this.#fail(unsent(this.#url, error)))
   }
 
   toHost(): BulkBody {
@@ -138,7 +138,7 @@ export class Exchange implements HttpExchange {
     })
   }
 
-  #fail(failure: Parameters<HttpEvents['error']>[0]): void {
+  #fail(failure: Failure): void {
     if (this.#over) return
     this.#finish()
     this.#stop.abort()
@@ -153,6 +153,7 @@ export class Exchange implements HttpExchange {
   }
 }
 
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'the request could not be made'
+function unsent(url: URL, error: unknown): Failure {
+  const failure = other(url, error instanceof Error ? error.message : 'the request could not be made')
+  return error instanceof SourceError ? { ...failure, kind: 'source' } : failure
 }

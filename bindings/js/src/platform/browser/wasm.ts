@@ -32,7 +32,7 @@ async function download(source: string | URL): Promise<Response> {
 
 /** Compiles while it comes, where the server gives the type that browsers ask for. */
 async function compileAnswer(response: Response): Promise<WebAssembly.Module> {
-  const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  const type = response.headers.get('content-type')?.trim().toLowerCase()
   if (type === 'application/wasm' && typeof WebAssembly.compileStreaming === 'function') {
     return WebAssembly.compileStreaming(response)
   }

@@ -1,0 +1,36 @@
+/**
+ * The conformance driver in a page: lines of JSON in and out (conformance/runner/program.go), each
+ * passed on to the driver that all JavaScript hosts share, which runs inside Chromium.
+ */
+import { createInterface } from 'node:readline'
+import { serveFiles } from './chromium-files.mjs'
+import { launchChromium } from './chromium-launch.mjs'
+
+const page = `<!doctype html><title>conformance</title><script type="module">
+import * as sdk from '/dist/browser.mjs'
+import { createDriver } from '/driver.mjs'
+const receive = createDriver(sdk, (message) => toProgram(JSON.stringify(message)))
+globalThis.fromProgram = (lines) => { for (const line of lines) receive(JSON.parse(line)) }
+</script>`
+
+const files = await serveFiles([
+  ['/', page],
+  ['/driver.mjs', new URL('driver.mjs', import.meta.url)],
+  ['/dist/', new URL('../dist/', import.meta.url)],
+])
+const browser = await launchChromium()
+try {
+  const tab = await browser.newPage()
+  tab.on('pageerror', (error) => console.error(`chromium: ${error.stack ?? error}`))
+  await tab.exposeFunction('toProgram', (line) => process.stdout.write(`${line}\n`))
+  await tab.goto(`${files.origin}/`)
+  await tab.waitForFunction(() => 'fromProgram' in globalThis)
+  let passing = Promise.resolve()
+  for await (const line of createInterface({ input: process.stdin })) {
+    passing = passing.then(() => tab.evaluate((lines) => globalThis.fromProgram(lines), [line]))
+  }
+  await passing
+} finally {
+  await browser.close()
+  await files.close()
+}

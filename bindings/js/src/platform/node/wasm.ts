@@ -1,0 +1,28 @@
+import type * as fs from 'node:fs/promises'
+import type * as url from 'node:url'
+import type { WasmSource } from '../platform.ts'
+import { builtin } from './builtin.ts'
+
+/** Compiles the core: what was given, or core.wasm beside this file. */
+export async function loadWasm(given?: WasmSource): Promise<WebAssembly.Module> {
+  const source = given === undefined ? new URL('./core.wasm', import.meta.url) : await given
+  if (source instanceof WebAssembly.Module) return source
+  return WebAssembly.compile((await bytesOf(source)) as BufferSource)
+}
+
+async function bytesOf(source: Exclude<Awaited<WasmSource>, WebAssembly.Module>): Promise<Uint8Array | ArrayBuffer> {
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return source
+  if (typeof source === 'string' || source instanceof URL) return read(source)
+  return source.arrayBuffer()
+}
+
+async function read(source: string | URL): Promise<Uint8Array | ArrayBuffer> {
+  const at = typeof source === 'string' && URL.canParse(source) ? new URL(source) : source
+  if (at instanceof URL && at.protocol !== 'file:') {
+    const response = await fetch(at)
+    if (!response.ok) throw new Error(`the core could not be fetched: status ${response.status}`)
+    return response.arrayBuffer()
+  }
+  const path = at instanceof URL ? builtin<typeof url>('node:url').fileURLToPath(at) : at
+  return builtin<typeof fs>('node:fs/promises').readFile(path)
+}
