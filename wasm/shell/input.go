@@ -127,6 +127,10 @@ func failure(payload []byte) (failed, err error) {
 	}
 	switch p.Kind {
 	case transport.NetResolve, transport.NetConnect, transport.NetTLS, transport.NetSend, transport.NetReset:
+	case "damaged":
+		return fault.New(fault.CodeProtocol, "the peer broke the protocol: its compressed body is damaged").Because(errors.New(p.Message)), nil
+	case "source":
+		return fault.InvalidArgument("what is to be sent cannot be read: %s", p.Message), nil
 	default:
 		p.Kind = transport.NetOther
 	}
