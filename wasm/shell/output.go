@@ -62,10 +62,17 @@ func (s *Shell) complain(what string) {
 	s.raw(&engine.Out{}, frame.Error, b)
 }
 
-// millis rounds up: a timer never fires before its time.
+// longestTimer is what every host can set: JavaScript takes more for 1.
+const longestTimer = 1<<31 - 1
+
+// millis rounds up: a timer never fires before its time, unless that is in more
+// than 24 days.
 func millis(d time.Duration) uint32 {
-	ms := (d + time.Millisecond - 1) / time.Millisecond
-	return uint32(min(max(ms, 1), 1<<32-1)) //nolint:gosec // bounded
+	ms := d / time.Millisecond
+	if d%time.Millisecond > 0 {
+		ms++
+	}
+	return uint32(min(max(ms, 1), longestTimer)) //nolint:gosec // bounded
 }
 
 func (s *Shell) settle(o *engine.Out) {
