@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"crypto/rand"
 	"flag"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/agent-sandbox/agent-sandbox/conformance/driver"
 	"github.com/agent-sandbox/agent-sandbox/conformance/runner"
+	"github.com/agent-sandbox/agent-sandbox/wasm/host"
+	"github.com/agent-sandbox/agent-sandbox/wasm/shell"
 )
 
 // Cases wait more than they compute.
@@ -32,12 +35,24 @@ func TestMain(m *testing.M) {
 			code = 1
 		}
 	}
+	built.remove()
 	os.Exit(code)
 }
 
 func TestNative(t *testing.T) { conform(t, driver.Native()) }
 
-func TestEngine(t *testing.T) { conform(t, driver.Engine()) }
+// TestFrames runs the core behind its frames, as ordinary Go code.
+func TestFrames(t *testing.T) {
+	random := func(b []byte) { _, _ = rand.Read(b) }
+	conformFrames(t, "frames", host.Native(shell.Options{Rand: random, Now: time.Now}))
+}
+
+func conformFrames(t *testing.T, name string, machine func() (host.Machine, error)) {
+	d, err := driver.NewFrames(name, machine)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	conform(t, d)
+}
 
 func conform(t *testing.T, d runner.Driver) {
 	cases, err := runner.Load("cases")

@@ -1,5 +1,5 @@
-// Package driver calls the Go SDK for the conformance runner: natively, and over
-// the task engine that the WebAssembly build runs on.
+// Package driver calls the SDK for the conformance runner: the Go SDK natively,
+// and the core behind its frames, in Go or as core.wasm.
 package driver
 
 import (
@@ -35,9 +35,6 @@ type process interface {
 
 // Native drives package native.
 func Native() runner.Driver { return driver{"native", openNative} }
-
-// Engine drives the core over the task engine.
-func Engine() runner.Driver { return driver{"engine", openEngine} }
 
 type driver struct {
 	name string

@@ -26,6 +26,7 @@ func (r *running) checkRequests() []string {
 			all = append(all, fmt.Sprintf("the client did not hang up on %s", form))
 		}
 	}
+	r.awaitRequests(want)
 	seen := r.p.Requests()
 	for _, q := range seen {
 		if !q.Matched && !want.Other {
@@ -45,6 +46,15 @@ func (r *running) checkRequests() []string {
 		all = append(all, want.Seen[i].check(seen)...)
 	}
 	return all
+}
+
+// awaitRequests gives requests time that come after a call has returned: a cancelled
+// caller is settled at once, and what it has made is cleaned up behind it.
+func (r *running) awaitRequests(want *Requests) {
+	r.p.until(2*time.Second, func() bool {
+		seen := slices.DeleteFunc(slices.Clone(r.p.seen), func(q *Request) bool { return q.Refused })
+		return len(seen) >= len(want.All) && !slices.ContainsFunc(want.Seen, func(m RequestMatch) bool { return len(m.check(seen)) > 0 })
+	})
 }
 
 func forms(seen []*Request) []string {
