@@ -3,6 +3,7 @@
 // of the wire. See docs/architecture.md.
 //
 //go:generate go run .
+//go:generate python3 twin.py
 package main
 
 import (
