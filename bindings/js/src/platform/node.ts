@@ -26,8 +26,14 @@ export function createPlatform(): Platform {
 
 function host(options: HostOptions): Host {
   const env = environment(options)
-  const agents = new Agents(new Proxies(options.proxy, env), options.caFile || env.SSL_CERT_FILE || undefined)
-  const store = options.store === false ? undefined : (options.store ?? new FileStore(`${stateDir(env)}/sessions`))
+  const agents = new Agents(
+    new Proxies(options.proxy, env),
+    options.caFile || env.SSL_CERT_FILE || undefined,
+  )
+  const store =
+    options.store === false
+      ? undefined
+      : (options.store ?? new FileStore(`${stateDir(env)}/sessions`))
   return {
     store,
     http: (request, events) => new Exchange(agents, request, events),

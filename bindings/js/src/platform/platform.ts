@@ -97,7 +97,13 @@ export interface PageCredential {
 }
 
 /** Makes an error of the SDK. */
-export type Failing = (error: { code: string; message: string; suggestion?: string; docs?: string; cause?: unknown }) => Error
+export type Failing = (error: {
+  code: string
+  message: string
+  suggestion?: string
+  docs?: string
+  cause?: unknown
+}) => Error
 
 /** What a search for the local server may call. */
 export interface ServerSearch {

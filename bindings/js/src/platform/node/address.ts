@@ -14,10 +14,16 @@ export function isLocalhost(name: string): boolean {
 
 /** Whether a host of a URL is this machine. */
 export function isLoopback(name: string): boolean {
-  return isLocalhost(name) || /^127\.\d+\.\d+\.\d+$/.test(name) || name === '[::1]' || name === '::1'
+  return (
+    isLocalhost(name) || /^127\.\d+\.\d+\.\d+$/.test(name) || name === '[::1]' || name === '::1'
+  )
 }
 
-type Found = (error: null, address: string | { address: string; family: number }[], family?: number) => void
+type Found = (
+  error: null,
+  address: string | { address: string; family: number }[],
+  family?: number,
+) => void
 
 /** Resolves names of this machine to itself, IPv4 first. */
 export function lookupLoopback(_name: string, options: { all?: boolean }, found: Found): void {

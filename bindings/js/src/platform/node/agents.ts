@@ -99,11 +99,20 @@ export class Agents {
       throw new ProxyError({ kind: 'tls', host: '', message: `the CA file ${path} cannot be read` })
     }
     if (!pem.includes('-----BEGIN')) {
-      throw new ProxyError({ kind: 'tls', host: '', message: `the CA file ${path} holds no certificate` })
+      throw new ProxyError({
+        kind: 'tls',
+        host: '',
+        message: `the CA file ${path} holds no certificate`,
+      })
     }
     const extra = process.env.NODE_EXTRA_CA_CERTS
     return [...rootCertificates, pem, ...(extra ? [readFileSync(extra, 'utf8')] : [])]
   }
 }
 
-const pool = { keepAlive: true, maxFreeSockets: idleConnections, timeout: idleLife, scheduling: 'lifo' as const }
+const pool = {
+  keepAlive: true,
+  maxFreeSockets: idleConnections,
+  timeout: idleLife,
+  scheduling: 'lifo' as const,
+}

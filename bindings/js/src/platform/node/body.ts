@@ -7,7 +7,6 @@ import { builtin } from './builtin.ts'
 /** The body of a bulk answer, read piece by piece. */
 export class NodeBody implements BulkBody {
   readonly length: number | undefined
-  readonly #response: http.IncomingMessage
   readonly #stream: Readable
   readonly #failure: (error: unknown) => Failure
   #wake: (() => void) | undefined
@@ -15,7 +14,6 @@ export class NodeBody implements BulkBody {
   #failed: Failure | undefined
 
   constructor(response: http.IncomingMessage, gzip: boolean, failure: (error: unknown) => Failure) {
-    this.#response = response
     this.#failure = failure
     const length = Number(response.headers['content-length'])
     this.length = gzip || !Number.isSafeInteger(length) ? undefined : length
@@ -43,7 +41,13 @@ export class NodeBody implements BulkBody {
 
   #unzip(response: http.IncomingMessage): Readable {
     const stream = builtin<typeof zlib>('node:zlib').createGunzip()
-    stream.on('error', () => this.#fail({ kind: 'other', host: '', message: 'the answer is not the gzip that it says it is' }))
+    stream.on('error', () =>
+      this.#fail({
+        kind: 'damaged',
+        host: '',
+        message: 'the answer is not the gzip that it says it is',
+      }),
+    )
     return response.pipe(stream)
   }
 

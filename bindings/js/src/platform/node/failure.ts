@@ -28,10 +28,12 @@ export function failureOf(error: unknown, at: Standing): Failure {
   if (error instanceof ProxyError) return error.failure
   const { code, syscall, message } = details(error)
   const host = at.peer
-  if (syscall === 'getaddrinfo') return { kind: 'resolve', host, message: `the name does not resolve: ${code}` }
+  if (syscall === 'getaddrinfo')
+    return { kind: 'resolve', host, message: `the name does not resolve: ${code}` }
   if (!at.connected) return { kind: 'connect', host, message: `cannot connect: ${message}` }
   if (!at.ready) return { kind: 'tls', host, message: `TLS handshake failed: ${message}` }
-  if (code === 'ETIMEDOUT') return { kind: 'send', host, message: 'the connection stopped answering' }
+  if (code === 'ETIMEDOUT')
+    return { kind: 'send', host, message: 'the connection stopped answering' }
   if (resets.has(code)) {
     // A kept connection that ends before any answer was probably closed by the peer in between.
     const kind = at.reused && !at.answered ? 'send' : 'reset'
@@ -40,10 +42,18 @@ export function failureOf(error: unknown, at: Standing): Failure {
   return { kind: 'other', host, message }
 }
 
-const resets = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'HPE_INVALID_EOF_STATE', 'ERR_STREAM_PREMATURE_CLOSE'])
+const resets = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'ECONNABORTED',
+  'HPE_INVALID_EOF_STATE',
+  'ERR_STREAM_PREMATURE_CLOSE',
+])
 
 /** An error of several tries (one for each address) speaks by its first one. */
 function details(error: unknown): { code: string; syscall: string; message: string } {
-  const e = (error instanceof AggregateError ? error.errors[0] : error) as Partial<NodeJS.ErrnoException> | undefined
+  const e = (error instanceof AggregateError ? error.errors[0] : error) as
+    | Partial<NodeJS.ErrnoException>
+    | undefined
   return { code: e?.code ?? '', syscall: e?.syscall ?? '', message: e?.message ?? 'unknown' }
 }

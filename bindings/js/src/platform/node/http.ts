@@ -21,7 +21,13 @@ const longestHead = 1 << 20
 export class Exchange implements HttpExchange {
   readonly #events: HttpEvents
   readonly #request: http.ClientRequest | undefined
-  readonly #at: Standing = { peer: '', connected: false, ready: false, reused: false, answered: false }
+  readonly #at: Standing = {
+    peer: '',
+    connected: false,
+    ready: false,
+    reused: false,
+    answered: false,
+  }
   readonly #bulk: boolean
   #response: http.IncomingMessage | undefined
   #body: NodeBody | undefined
@@ -33,14 +39,17 @@ export class Exchange implements HttpExchange {
     this.#events = events
     this.#bulk = asked.bulk
     const url = parseURL(asked.url, 'http', 'https')
-    if (!(url instanceof URL)) return this.#later(url)
+    if (!(url instanceof URL)) {
+      this.#later(url)
+      return
+    }
     this.#at.peer = hostPort(url)
     try {
       this.#request = this.#start(agents, asked, url)
+      this.#send(this.#request, asked.body)
     } catch (error) {
-      return this.#later(failureOf(error, { ...this.#at, connected: true, ready: true }))
+      this.#later(failureOf(error, { ...this.#at, connected: true, ready: true }))
     }
-    this.#send(asked.body)
   }
 
   abort(): void {
@@ -93,7 +102,9 @@ export class Exchange implements HttpExchange {
       host: route.host ?? (local ? 'localhost' : unbracketed(url.hostname)),
       port: route.port ?? url.port,
       method: asked.method,
-      path: route.absolute ? `${url.origin}${url.pathname}${url.search}` : url.pathname + url.search,
+      path: route.absolute
+        ? `${url.origin}${url.pathname}${url.search}`
+        : url.pathname + url.search,
       headers: headerList(asked, url, route.headers) as unknown as http.OutgoingHttpHeaders,
       maxHeaderSize: longestHead,
       ...(local ? { lookup: lookupLoopback as never } : {}),
@@ -166,8 +177,7 @@ export class Exchange implements HttpExchange {
     this.#stopUpload?.()
   }
 
-  #send(body: RequestBody): void {
-    const request = this.#request as http.ClientRequest
+  #send(request: http.ClientRequest, body: RequestBody): void {
     switch (body.kind) {
       case 'none':
         request.end()
@@ -181,13 +191,17 @@ export class Exchange implements HttpExchange {
         return
       case 'source':
         this.#upload(request, body).catch((error) => {
-          if (!this.#over) this.#failed({ kind: 'other', host: this.#at.peer, message: uploadMessage(error) })
+          if (!this.#over)
+            this.#failed({ kind: 'source', host: this.#at.peer, message: uploadMessage(error) })
         })
     }
   }
 
   /** Sends a source, as fast as the connection takes it. */
-  async #upload(request: http.ClientRequest, body: RequestBody & { kind: 'source' }): Promise<void> {
+  async #upload(
+    request: http.ClientRequest,
+    body: RequestBody & { kind: 'source' },
+  ): Promise<void> {
     const { prefix, source, suffix } = body
     if (prefix.length > 0) request.write(prefix)
     if (source.bytes) request.write(source.bytes)
@@ -197,7 +211,11 @@ export class Exchange implements HttpExchange {
     request.end()
   }
 
-  async #copy(request: http.ClientRequest, pieces: AsyncIterable<Uint8Array>, size: number | undefined): Promise<void> {
+  async #copy(
+    request: http.ClientRequest,
+    pieces: AsyncIterable<Uint8Array>,
+    size: number | undefined,
+  ): Promise<void> {
     let sent = 0
     const stopped = new Promise<void>((resolve) => {
       this.#stopUpload = resolve
@@ -280,7 +298,10 @@ function pairs(raw: string[]): [string, string][] {
   const list: [string, string][] = []
   for (let i = 0; i < raw.length; i += 2) {
     const value = raw[i + 1] as string
-    list.push([raw[i] as string, notASCII.test(value) ? globalThis.Buffer.from(value, 'latin1').toString('utf8') : value])
+    list.push([
+      raw[i] as string,
+      notASCII.test(value) ? globalThis.Buffer.from(value, 'latin1').toString('utf8') : value,
+    ])
   }
   return list
 }

@@ -17,7 +17,9 @@ export class Proxies {
     if (this.#option === 'direct') return undefined
     if (this.#option) return parse(this.#option)
     const secure = url.protocol === 'https:' || url.protocol === 'wss:'
-    const setting = secure ? this.#either('HTTPS_PROXY', 'https_proxy') : this.#either('HTTP_PROXY', 'http_proxy')
+    const setting = secure
+      ? this.#either('HTTPS_PROXY', 'https_proxy')
+      : this.#either('HTTP_PROXY', 'http_proxy')
     if (!setting || exempt(url, this.#either('NO_PROXY', 'no_proxy') ?? '')) return undefined
     return parse(setting)
   }
@@ -34,7 +36,11 @@ function parse(setting: string): URL {
     if ((url.protocol === 'http:' || url.protocol === 'https:') && url.hostname) return url
   }
   // its text may hold a password
-  throw new ProxyError({ kind: 'other', host: '', message: 'the proxy setting is no URL of http or https' })
+  throw new ProxyError({
+    kind: 'other',
+    host: '',
+    message: 'the proxy setting is no URL of http or https',
+  })
 }
 
 /** The header that shows a proxy's credentials. */
@@ -66,7 +72,8 @@ function matches(entry: string, host: string, port: string): boolean {
 
 function splitPort(entry: string): { name: string; only?: string } {
   const bracketed = /^\[(.+)\](?::(\d+))?$/.exec(entry)
-  if (bracketed) return { name: bracketed[1] as string, ...(bracketed[2] ? { only: bracketed[2] } : {}) }
+  if (bracketed)
+    return { name: bracketed[1] as string, ...(bracketed[2] ? { only: bracketed[2] } : {}) }
   const plain = /^([^:]+):(\d+)$/.exec(entry)
   return plain ? { name: plain[1] as string, only: plain[2] as string } : { name: entry }
 }

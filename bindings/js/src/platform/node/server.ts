@@ -27,7 +27,12 @@ export class ServerFinder {
     return found
   }
 
-  async #find(key: string, options: HostOptions, env: Env, search: ServerSearch): Promise<ServerInfo> {
+  async #find(
+    key: string,
+    options: HostOptions,
+    env: Env,
+    search: ServerSearch,
+  ): Promise<ServerInfo> {
     for (const state of [this.#known.get(key), readOptional(`${stateDir(env)}/server.json`)]) {
       const live = state && (await search.check(state))
       if (live) return live
@@ -85,7 +90,11 @@ function inPath(path: string): string | undefined {
 }
 
 /** Runs `sandboxc serve --detach --json`, which finds or starts a server and prints its state. */
-async function start(binary: string, env: Env, search: ServerSearch): Promise<{ server: ServerInfo; text: string }> {
+async function start(
+  binary: string,
+  env: Env,
+  search: ServerSearch,
+): Promise<{ server: ServerInfo; text: string }> {
   const { error, out, errors } = await run(binary, env)
   if (error) throw startFailure(binary, error, out, errors, search)
   try {
@@ -112,7 +121,13 @@ function run(binary: string, env: Env): Promise<Ran> {
     const child = execFile(
       binary,
       ['serve', '--detach', '--json'],
-      { timeout: startLimit, killSignal: 'SIGKILL', maxBuffer: printedLimit, env: childEnv(env), encoding: 'utf8' },
+      {
+        timeout: startLimit,
+        killSignal: 'SIGKILL',
+        maxBuffer: printedLimit,
+        env: childEnv(env),
+        encoding: 'utf8',
+      },
       (error, out, errors) => resolve({ ...(error ? { error } : {}), out, errors }),
     )
     child.stdin?.end()
@@ -122,12 +137,19 @@ function run(binary: string, env: Env): Promise<Ran> {
 /** Hands on this process's environment with the client's view of where state is kept. */
 function childEnv(env: Env): NodeJS.ProcessEnv {
   const child: NodeJS.ProcessEnv = { ...process.env }
-  for (const name of ['HOME', 'XDG_STATE_HOME', 'XDG_CONFIG_HOME']) if (env[name]) child[name] = env[name]
+  for (const name of ['HOME', 'XDG_STATE_HOME', 'XDG_CONFIG_HOME'])
+    if (env[name]) child[name] = env[name]
   return child
 }
 
 /** Keeps the error that sandboxc itself printed as JSON. */
-function startFailure(binary: string, error: Error, out: string, errors: string, search: ServerSearch): Error {
+function startFailure(
+  binary: string,
+  error: Error,
+  out: string,
+  errors: string,
+  search: ServerSearch,
+): Error {
   const said = printedError(out)
   if (said) return search.fail(said)
   const late = 'killed' in error && error.killed === true
@@ -142,7 +164,9 @@ function startFailure(binary: string, error: Error, out: string, errors: string,
   })
 }
 
-function printedError(out: string): { code: string; message: string; suggestion?: string; docs?: string } | undefined {
+function printedError(
+  out: string,
+): { code: string; message: string; suggestion?: string; docs?: string } | undefined {
   try {
     const { error } = JSON.parse(out)
     return typeof error?.code === 'string' ? error : undefined

@@ -42,7 +42,8 @@ export function readOptional(path: string): string | undefined {
     if (!stat.isFile()) return undefined
     const bytes = new Uint8Array(Math.min(stat.size, longestFile))
     let n = 0
-    for (let got = -1; got !== 0 && n < bytes.length; n += got) got = readSync(file, bytes, n, bytes.length - n, null)
+    for (let got = -1; got !== 0 && n < bytes.length; n += got)
+      got = readSync(file, bytes, n, bytes.length - n, null)
     return new TextDecoder().decode(bytes.subarray(0, n))
   } finally {
     closeSync(file)

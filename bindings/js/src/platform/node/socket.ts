@@ -1,13 +1,19 @@
+import type { WebSocket } from 'ws'
 import type { Failure, SocketEvents, SocketHandle, SocketRequest } from '../platform.ts'
 import { hostPort, isLocalhost, lookupLoopback, parseURL } from './address.ts'
 import type { Agents } from './agents.ts'
 import { failureOf, type Standing } from './failure.ts'
-import type { WebSocket } from 'ws'
 
 /** One WebSocket. The library is loaded when the first is dialled. */
 export class Socket implements SocketHandle {
   readonly #events: SocketEvents
-  readonly #at: Standing = { peer: '', connected: false, ready: false, reused: false, answered: false }
+  readonly #at: Standing = {
+    peer: '',
+    connected: false,
+    ready: false,
+    reused: false,
+    answered: false,
+  }
   #socket: WebSocket | undefined
   #over = false
   #paused = false
@@ -72,7 +78,11 @@ export class Socket implements SocketHandle {
       response.destroy()
     })
     socket.on('error', (error) => {
-      this.#failure = failureOf(error, { ...this.#at, connected: this.#at.ready || !dialling(error), ready: true })
+      this.#failure = failureOf(error, {
+        ...this.#at,
+        connected: this.#at.ready || !dialling(error),
+        ready: true,
+      })
     })
     socket.on('close', (code: number) => this.#closed(this.#failure ?? this.#ending(code)))
   }

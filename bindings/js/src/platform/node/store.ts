@@ -53,7 +53,10 @@ export class FileStore implements Store {
       try {
         await files().mkdir(path, { mode: 0o700 })
         await files().writeFile(`${path}/pid`, String(process.pid))
-        return () => void files().rm(path, { recursive: true, force: true }).catch(() => {})
+        return () =>
+          void files()
+            .rm(path, { recursive: true, force: true })
+            .catch(() => {})
       } catch (error) {
         if (codeOf(error) !== 'EEXIST') throw error
       }
@@ -77,7 +80,8 @@ export class FileStore implements Store {
       .replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
       .replace(/%(24|26|2B|3A|3D|40)/g, (hex) => decodeURIComponent(hex))
       .replace(/^\./, '%2E')
-    if (name === '' || file.length > 200) throw new Error('a session name needs 1 to 200 characters')
+    if (name === '' || file.length > 200)
+      throw new Error('a session name needs 1 to 200 characters')
     return `${this.#dir}/${file}${suffix}`
   }
 }

@@ -8,7 +8,7 @@ import { proxyAuthorization } from './proxy.ts'
 type Connected = (error: Error | null, socket?: net.Socket) => void
 type Connect = (options: Target, connected: Connected) => net.Socket | undefined
 
-interface Target extends net.NetConnectOpts {
+interface Target {
   host?: string
   port: number | string
   socket?: net.Socket
@@ -30,7 +30,11 @@ export function tunnel(
     dial(proxy, options, tls, (error, socket) => {
       if (error || !socket) connected(error ?? new Error('no connection'))
       else if (!secure) connected(null, socket)
-      else connected(null, direct({ ...options, socket } as Target, () => {}))
+      else
+        connected(
+          null,
+          direct({ ...options, socket } as Target, () => {}),
+        )
     })
     return undefined
   }

@@ -7,13 +7,14 @@ import { builtin } from './builtin.ts'
 export async function loadWasm(given?: WasmSource): Promise<WebAssembly.Module> {
   const source = given === undefined ? new URL('./core.wasm', import.meta.url) : await given
   if (source instanceof WebAssembly.Module) return source
-  return WebAssembly.compile((await bytesOf(source)) as BufferSource)
+  return WebAssembly.compile((await bytesOf(source as Uint8Array)) as BufferSource)
 }
 
-async function bytesOf(source: Exclude<Awaited<WasmSource>, WebAssembly.Module>): Promise<Uint8Array | ArrayBuffer> {
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return source
+async function bytesOf(
+  source: string | URL | Uint8Array | ArrayBuffer | Response,
+): Promise<Uint8Array | ArrayBuffer> {
   if (typeof source === 'string' || source instanceof URL) return read(source)
-  return source.arrayBuffer()
+  return source instanceof Response ? source.arrayBuffer() : source
 }
 
 async function read(source: string | URL): Promise<Uint8Array | ArrayBuffer> {

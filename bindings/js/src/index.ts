@@ -1,0 +1,52 @@
+/**
+ * Sandboxes for agents: on this machine, or at any E2B-compatible cloud.
+ *
+ *     import { Sandbox } from 'agent-sandbox'
+ *     await using sandbox = await Sandbox.create('python-base')
+ *     const result = await sandbox.commands.run('echo hello')
+ *
+ * @packageDocumentation
+ */
+
+export type { HandleJSON } from './binding.ts'
+export { type ClientOptions, pageKey } from './client.ts'
+export { CommandHandle } from './command_handle.ts'
+export { CommandResult } from './command_result.ts'
+export { Commands, type ConnectOptions, type RunOptions, type StartOptions } from './commands.ts'
+export {
+  type FileFormat,
+  Files,
+  type FileToWrite,
+  type ReadOptions,
+  type WatchOptions,
+  type WriteOptions,
+} from './files.ts'
+export type { OutputCallbacks, OutputChunk } from './follower.ts'
+export * from './generated/errors.ts'
+export type { CallOptions } from './generated/methods.ts'
+export {
+  Capability,
+  type EgressProxy,
+  type EntryInfo,
+  type FilesystemEvent,
+  FilesystemEventType,
+  FileType,
+  type Mount,
+  type Network,
+  type NetworkRule,
+  type NetworkTransform,
+  type ProcessInfo,
+  type SandboxInfo,
+  type SandboxLimit,
+  type SandboxMetrics,
+  type Watcher,
+  type WriteInfo,
+} from './generated/types.ts'
+export type { OutputStream } from './output.ts'
+export { SandboxPaginator } from './paginator.ts'
+export type { HostOptions, SettingsSource, Store, WasmSource } from './platform/platform.ts'
+export { Pty, type TerminalConnectOptions, type TerminalOptions } from './pty.ts'
+export { useWasm } from './runtime.ts'
+export { type CreateOptions, type ListOptions, Sandbox, type SandboxOptions } from './sandbox.ts'
+export type { Data, DataPiece } from './source.ts'
+export { WatchHandle } from './watch_handle.ts'

@@ -1,0 +1,43 @@
+import type { Client } from './client.ts'
+import { type SandboxListOptions, sandboxListParams } from './generated/methods.ts'
+import { readSandboxPage, type SandboxInfo } from './generated/types.ts'
+
+/** Goes through a list of sandboxes, a page at a time: `nextItems()`, or `for await` for each sandbox. */
+export class SandboxPaginator implements AsyncIterable<SandboxInfo> {
+  readonly #options: SandboxListOptions
+  readonly #client: () => Promise<Client>
+  #nextToken: string | undefined
+  #begun = false
+
+  /** @internal */
+  constructor(client: () => Promise<Client>, options: SandboxListOptions) {
+    this.#client = client
+    this.#options = options
+    this.#nextToken = options.nextToken
+  }
+
+  /** There may be another page. */
+  get hasNext(): boolean {
+    return !this.#begun || this.#nextToken !== undefined
+  }
+
+  /** Where the next page begins; undefined after the last. */
+  get nextToken(): string | undefined {
+    return this.#nextToken
+  }
+
+  /** The next page; empty after the last. */
+  async nextItems(): Promise<SandboxInfo[]> {
+    if (!this.hasNext) return []
+    const client = await this.#client()
+    const params = { ...sandboxListParams(this.#options), next_token: this.#nextToken }
+    const page = readSandboxPage(await client.call('sandbox.list', params, this.#options))
+    this.#begun = true
+    this.#nextToken = page.nextToken || undefined
+    return page.items
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<SandboxInfo, void, undefined> {
+    while (this.hasNext) yield* await this.nextItems()
+  }
+}

@@ -1,0 +1,226 @@
+import { Binding, type HandleJSON } from './binding.ts'
+import { Client, type ClientOptions } from './client.ts'
+import { Commands } from './commands.ts'
+import { Files } from './files.ts'
+import { InvalidArgumentError } from './generated/errors.ts'
+import {
+  type CallOptions,
+  type SandboxConnectOptions,
+  type SandboxCreateOptions,
+  type SandboxListOptions,
+  SandboxMethods,
+  type SandboxPauseOptions,
+  type SandboxResumeOptions,
+  sandboxConnectParams,
+  sandboxCreateParams,
+  sandboxGetInfoParams,
+  sandboxKeepAliveParams,
+  sandboxKillParams,
+  sandboxPauseParams,
+  sandboxResumeParams,
+  sandboxSetTimeoutParams,
+} from './generated/methods.ts'
+import { readSandboxInfo, type SandboxInfo } from './generated/types.ts'
+import { SandboxPaginator } from './paginator.ts'
+import { Pty } from './pty.ts'
+
+/** Options of a new sandbox. */
+export interface CreateOptions
+  extends SandboxCreateOptions,
+    Omit<ClientOptions, keyof CallOptions> {
+  /** Which template it is made from; default: the provider's own. */
+  readonly template?: string | undefined
+}
+
+/** Options of taking an existing sandbox. */
+export interface SandboxOptions
+  extends SandboxConnectOptions,
+    Omit<ClientOptions, keyof CallOptions> {}
+
+/** Options of a list of sandboxes. */
+export interface ListOptions extends SandboxListOptions, Omit<ClientOptions, keyof CallOptions> {}
+
+/**
+ * A sandbox: an isolated machine for commands and files. `await using sandbox = await
+ * Sandbox.create()` ends it when the block is left.
+ */
+export class Sandbox extends SandboxMethods implements AsyncDisposable {
+  /** Runs commands. */
+  readonly commands: Commands
+  /** Runs terminals. */
+  readonly pty: Pty
+  /** Reads and writes files. */
+  readonly files: Files
+  readonly #binding: Binding
+
+  /** @internal */
+  constructor(binding: Binding) {
+    super()
+    this.#binding = binding
+    this.commands = new Commands(binding)
+    this.pty = new Pty(binding)
+    this.files = new Files(binding)
+  }
+
+  /**
+   * Makes a sandbox. With nothing configured it is made on this machine; with `E2B_API_KEY` set,
+   * at E2B.
+   *
+   * @throws SandboxCreationError and what is below it; InvalidAPIKeyError; ConnectFailedError: no
+   * local server can be had.
+   */
+  static create(template: string, options?: CreateOptions): Promise<Sandbox>
+  static create(options?: CreateOptions): Promise<Sandbox>
+  static async create(
+    template?: string | CreateOptions,
+    options: CreateOptions = {},
+  ): Promise<Sandbox> {
+    const given = typeof template === 'object' ? template : options
+    const name = typeof template === 'string' ? template : given.template
+    const params = sandboxCreateParams(name, given)
+    return Sandbox.#take(given, 'sandbox.create', params)
+  }
+
+  /** Takes a running sandbox as it is, and resumes a paused one. It never shortens a life. */
+  static async connect(sandboxId: string, options: SandboxOptions = {}): Promise<Sandbox> {
+    return Sandbox.#take(options, 'sandbox.connect', sandboxConnectParams(sandboxId, options))
+  }
+
+  /** `connect` for a sandbox known to be paused. */
+  static async resume(
+    sandboxId: string,
+    options: SandboxOptions & SandboxResumeOptions = {},
+  ): Promise<Sandbox> {
+    return Sandbox.#take(options, 'sandbox.resume', sandboxResumeParams(sandboxId, options))
+  }
+
+  /** Binds a handle that `toJSON()` gave, in any language, without a request. */
+  static async fromJSON(
+    handle: string | HandleJSON,
+    options: ClientOptions = {},
+  ): Promise<Sandbox> {
+    return Sandbox.#take(options, 'sandbox.open', { handle: parsed(handle) })
+  }
+
+  /** The account's sandboxes. */
+  static list(options: ListOptions = {}): SandboxPaginator {
+    return new SandboxPaginator(() => Client.make(options), options)
+  }
+
+  /** Ends a sandbox for good; false when there is none of that id. */
+  static async kill(sandboxId: string, options: ClientOptions = {}): Promise<boolean> {
+    const params = { ...sandboxKillParams(), sandbox_id: sandboxId }
+    return (await Client.make(options)).call('sandbox.kill', params, options)
+  }
+
+  /** Describes a sandbox, running or paused. */
+  static async getInfo(sandboxId: string, options: ClientOptions = {}): Promise<SandboxInfo> {
+    const params = { ...sandboxGetInfoParams(), sandbox_id: sandboxId }
+    return readSandboxInfo(
+      await (await Client.make(options)).call('sandbox.get_info', params, options),
+    )
+  }
+
+  /** Makes a sandbox end (or pause) after timeoutMs from now; it may shorten. */
+  static async setTimeout(
+    sandboxId: string,
+    timeoutMs: number,
+    options: ClientOptions = {},
+  ): Promise<void> {
+    const params = { ...sandboxSetTimeoutParams(timeoutMs), sandbox_id: sandboxId }
+    await (await Client.make(options)).call('sandbox.set_timeout', params, options)
+  }
+
+  /** Sees to it that a sandbox lives at least for timeoutMs from now; it never shortens. */
+  static async keepAlive(
+    sandboxId: string,
+    timeoutMs: number,
+    options: ClientOptions = {},
+  ): Promise<void> {
+    const params = { ...sandboxKeepAliveParams(timeoutMs), sandbox_id: sandboxId }
+    await (await Client.make(options)).call('sandbox.keep_alive', params, options)
+  }
+
+  /** Freezes a sandbox; false when it was paused already. */
+  static async pause(
+    sandboxId: string,
+    options: ClientOptions & SandboxPauseOptions = {},
+  ): Promise<boolean> {
+    const params = { ...sandboxPauseParams(options), sandbox_id: sandboxId }
+    return (await Client.make(options)).call('sandbox.pause', params, options)
+  }
+
+  static async #take(options: ClientOptions, method: string, params: object): Promise<Sandbox> {
+    const client = await Client.make(options)
+    return new Sandbox(new Binding(client, await client.call<HandleJSON>(method, params, options)))
+  }
+
+  protected call<T>(method: string, params: object, options?: CallOptions): Promise<T> {
+    return this.#binding.call(method, params, options)
+  }
+
+  protected callNow<T>(method: string, params: object): T {
+    return this.#binding.callNow(method, params)
+  }
+
+  /** What names it at its provider. */
+  get sandboxId(): string {
+    return this.#binding.handle.sandbox_id
+  }
+
+  /** How it is kept apart: `vm`, `gvisor`, `namespaces`, or `unknown`. */
+  get isolation(): string {
+    return this.#binding.handle.isolation || 'unknown'
+  }
+
+  /** Which template it was made from. */
+  get template(): string {
+    return this.#binding.handle.template ?? ''
+  }
+
+  /** Who runs it: `local`, `e2b`, ... */
+  get provider(): string {
+    return this.#binding.handle.provider
+  }
+
+  /** The same as `getUrl`. */
+  url(port: number): string {
+    return this.getUrl(port)
+  }
+
+  /**
+   * The handle, for `fromJSON` in any language. It holds the sandbox's tokens: whoever has it can
+   * use the sandbox. `JSON.stringify(sandbox)` is for logs and holds none.
+   */
+  toJSON(): HandleJSON
+  /** @internal what JSON.stringify calls */
+  toJSON(key: string): Record<string, string>
+  toJSON(key?: string): HandleJSON | Record<string, string> {
+    if (key === undefined) return structuredClone(this.#binding.handle)
+    const { sandboxId, provider, template, isolation } = this
+    return { sandboxId, provider, template, isolation }
+  }
+
+  override toString(): string {
+    const { sandboxId, provider, template, isolation } = this
+    return `Sandbox(id=${sandboxId}, provider=${provider}, template=${template}, isolation=${isolation})`
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return this.toString()
+  }
+
+  /** Kills it; one that is gone already is fine. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill()
+  }
+}
+
+function parsed(handle: string | HandleJSON): unknown {
+  if (typeof handle !== 'string') return handle
+  try {
+    return JSON.parse(handle)
+  } catch {
+    throw new InvalidArgumentError('this is not a sandbox handle in JSON') // its text holds tokens
+  }
+}
