@@ -22,10 +22,10 @@ import (
 // client, the npm client without and with the gzip that it asks for by default.
 func (b *bench) files(ctx context.Context) error {
 	// In memory on both sides, so that no disk hides the clients.
-	return b.beside(ctx, core.CreateOptions{MemoryMB: 4096}, func(s *native.Sandbox, peer *peer) error { return b.bulkFiles(ctx, s, peer) })
+	return b.beside(ctx, core.CreateOptions{MemoryMB: 4096}, func(s *native.Sandbox, peer *process) error { return b.bulkFiles(ctx, s, peer) })
 }
 
-func (b *bench) bulkFiles(ctx context.Context, s *native.Sandbox, peer *peer) error {
+func (b *bench) bulkFiles(ctx context.Context, s *native.Sandbox, peer *process) error {
 	size := 1 << 30
 	if b.quick {
 		size = 100 << 20

@@ -14,10 +14,10 @@ import (
 // latency measures one small call: ours, the npm client's, and a bare socket
 // doing the same exchange with each codec. Overhead is p50 minus the bare p50.
 func (b *bench) latency(ctx context.Context) error {
-	return b.beside(ctx, core.CreateOptions{}, func(s *native.Sandbox, peer *peer) error { return b.smallCalls(ctx, s, peer) })
+	return b.beside(ctx, core.CreateOptions{}, func(s *native.Sandbox, peer *process) error { return b.smallCalls(ctx, s, peer) })
 }
 
-func (b *bench) smallCalls(ctx context.Context, s *native.Sandbox, peer *peer) error {
+func (b *bench) smallCalls(ctx context.Context, s *native.Sandbox, peer *process) error {
 	raw, err := b.bare(s.Handle())
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 
 func main() {
 	quick := flag.Bool("quick", false, "a tenth of the counts and sizes")
-	only := flag.String("only", "", "one section: create, alive, cycles, latency, stdout, files")
+	only := flag.String("only", "", "one section: create, latency, stdout, files, hosts, cycles, alive")
 	flag.Parse()
 	if err := run(context.Background(), *quick, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -37,6 +37,7 @@ func run(ctx context.Context, quick bool, only string) error {
 		{"latency", b.latency},
 		{"stdout", b.stdout},
 		{"files", b.files},
+		{"hosts", b.hosts},
 		{"cycles", b.cycles},
 		{"alive", b.alive},
 	} {

@@ -15,10 +15,10 @@ import (
 // stdout measures bulk output: kept and returned as the peer does, and passed
 // through without keeping it.
 func (b *bench) stdout(ctx context.Context) error {
-	return b.beside(ctx, core.CreateOptions{}, func(s *native.Sandbox, peer *peer) error { return b.bulkOutput(ctx, s, peer) })
+	return b.beside(ctx, core.CreateOptions{}, func(s *native.Sandbox, peer *process) error { return b.bulkOutput(ctx, s, peer) })
 }
 
-func (b *bench) bulkOutput(ctx context.Context, s *native.Sandbox, peer *peer) error {
+func (b *bench) bulkOutput(ctx context.Context, s *native.Sandbox, peer *process) error {
 	size := 256 << 20
 	if b.quick {
 		size = 64 << 20

@@ -1,0 +1,84 @@
+"""blocking.py MODULE SANDBOX: a blocking Python client, ours or the peer's, driven by
+lines of JSON (see bench/process.go). MODULE `none` has the bare HTTP jobs alone.
+"""
+
+import http.client
+import importlib
+import json
+import resource
+import sys
+import time
+import traceback
+from urllib.parse import urlsplit
+
+name, id = sys.argv[1:]
+sandbox = None if name == "none" else importlib.import_module(name).Sandbox.connect(id)
+ones = bytearray()
+
+
+def same(want, got):
+    assert want == got, f"{got} instead of {want}"
+
+
+def data(size):
+    global ones
+    if len(ones) != size:
+        ones = b"\1" * size
+    return ones
+
+
+def exchange(url, method, body=None):
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port)
+    connection.request(method, f"{parts.path}?{parts.query}", body, {"content-type": "application/octet-stream"} if body else {})
+    answer = connection.getresponse()
+    got = answer.read()
+    connection.close()
+    assert answer.status < 300, answer.status
+    return got
+
+
+def run(job):
+    sandbox.commands.run("true")
+
+
+def stdout(job):
+    command = f"dd if=/dev/zero bs=64k count={job['bytes'] // 65536} status=none"
+    same(job["bytes"], len(sandbox.commands.run(command, timeout=0, request_timeout=600).stdout))
+
+
+def upload(job):
+    sandbox.files.write(job["path"], data(job["bytes"]), request_timeout=600)
+
+
+def download(job):
+    same(job["bytes"], len(sandbox.files.read(job["path"], format="bytes", request_timeout=600)))
+
+
+def pass_(job):
+    same(job["bytes"], sum(len(chunk) for chunk in sandbox.files.read(job["path"], format="stream", request_timeout=600)))
+
+
+def bare_upload(job):
+    exchange(job["url"], "POST", data(job["bytes"]))
+
+
+def bare_download(job):
+    same(job["bytes"], len(exchange(job["url"], "GET")))
+
+
+jobs = {"run": run, "stdout": stdout, "upload": upload, "download": download, "pass": pass_, "bare_upload": bare_upload, "bare_download": bare_download}
+
+for line in sys.stdin:
+    job = json.loads(line)
+    try:
+        took = []
+        before = time.process_time()
+        for _ in range(job.get("n", 1)):
+            began = time.perf_counter()
+            jobs[job["op"]](job)
+            took.append((time.perf_counter() - began) * 1000)
+        cpu = (time.process_time() - before) * 1000
+        print(json.dumps({"ms": took, "cpu": cpu, "rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}), flush=True)
+    except Exception:
+        print(json.dumps({"error": traceback.format_exc()}), flush=True)

@@ -1,0 +1,62 @@
+// browser.mjs PACKAGE_DIR SANDBOX: our package in Chromium, driven by lines of JSON
+// (see bench/process.go). The job `cold` opens a page anew, from an empty cache or
+// from a warm one.
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { chromium } from 'playwright-core'
+
+const [dir, id] = process.argv.slice(2)
+const page = readFileSync(new URL('page.js', import.meta.url))
+const types = { html: 'text/html', js: 'text/javascript', mjs: 'text/javascript', wasm: 'application/wasm' }
+
+const server = createServer((request, response) => {
+  const path = new URL(request.url, 'http://page').pathname
+  const body = path === '/' ? '<!doctype html><script type="module" src="page.js"></script>' : path === '/page.js' ? page : readFileSync(join(dir, path))
+  response.setHeader('cache-control', 'max-age=600').setHeader('content-type', types[path.split('.').at(-1)] ?? 'text/html').end(body)
+})
+await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+const origin = `http://127.0.0.1:${server.address().port}`
+
+const api = process.env.E2B_API_URL
+const answer = await fetch(`${api}/page-keys`, {
+  method: 'POST',
+  headers: { 'x-api-key': process.env.E2B_API_KEY, 'content-type': 'application/json' },
+  body: JSON.stringify({ origin }),
+})
+const { key } = await answer.json()
+
+const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args })
+const address = `${origin}/?${new URLSearchParams({ key, api, id })}`
+const open = async (context) => {
+  const opened = await context.newPage()
+  await opened.goto(address)
+  await opened.waitForFunction(() => globalThis.bench, undefined, { timeout: 30_000 })
+  return opened
+}
+const main = await open(await browser.newContext())
+
+const cold = async ({ n = 1, warm }) => {
+  const ms = []
+  for (let i = 0; i < n; i++) {
+    const context = await browser.newContext()
+    if (warm) for (let visit = 0; visit < 3; visit++) await (await open(context)).close()
+    const opened = await open(context)
+    ms.push(await opened.evaluate(() => globalThis.first))
+    await context.close()
+  }
+  return { ms, rss: 0 }
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const job = JSON.parse(line)
+  try {
+    console.log(JSON.stringify(job.op === 'cold' ? await cold(job) : await main.evaluate((job) => globalThis.bench(job), job)))
+  } catch (error) {
+    console.log(JSON.stringify({ error: String(error.stack ?? error) }))
+  }
+}
+await browser.close()
+process.exit(0)
