@@ -23,10 +23,14 @@ WIDTH = 120
 
 WORDS = {
     "AsyncCaller": "SyncCaller",
+    "AsyncContent": "SyncContent",
     "AsyncContextManager": "ContextManager",
+    "AsyncEvents": "SyncEvents",
     "AsyncGenerator": "Generator",
     "AsyncIterable": "Iterable",
     "AsyncIterator": "Iterator",
+    "AsyncProcess": "SyncProcess",
+    "AsyncStream": "SyncStream",
     "StopAsyncIteration": "StopIteration",
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
@@ -37,6 +41,8 @@ WORDS = {
     "aiter": "iter",
     "anext": "next",
     "async_caller": "sync_caller",
+    "async_process": "sync_process",
+    "async_source": "sync_source",
     "asynccontextmanager": "contextmanager",
 }
 MODULES = {"_generated.methods": "_generated.methods_sync"}
@@ -44,7 +50,7 @@ MODULES = {"_generated.methods": "_generated.methods_sync"}
 
 def twin(text: str) -> str:
     """The blocking twin of a module's text."""
-    return sort_imports(join_lines(replace_words(take_blocks(text))))
+    return sort_imports(sort_names(join_lines(replace_words(take_blocks(text)))))
 
 
 def take_blocks(text: str) -> str:
@@ -85,7 +91,7 @@ def replace_words(text: str) -> str:
 def join_lines(text: str) -> str:
     """Joins what fits in one line now, as the formatter would."""
     lines = text.splitlines()
-    for first, last, joinable in reversed(list(statements(text))):
+    for first, last, joinable in reversed(statements(text)):
         if not joinable or first == last:
             continue
         one = lines[first]
@@ -134,6 +140,30 @@ def sort_imports(text: str) -> str:
             lines[run[0][0] : run[-1][1] + 1] = [line for block in sorted(blocks, key=import_key) for line in block]
         run = [(first, last)] if relative else []
     return "\n".join(lines) + "\n"
+
+
+def sort_names(text: str) -> str:
+    """Sorts the names of each import again, each once: two of them may have become one."""
+    lines = text.splitlines()
+    for first, last, _ in reversed(statements(text)):
+        match = re.fullmatch(r"(\s*from \S+ import )(\(?)\s*([\w\s,]+?),?\s*(\)?)", "\n".join(lines[first : last + 1]))
+        if not match:
+            continue
+        head, opened, names, _ = match.groups()
+        ordered = sorted({name.strip() for name in names.split(",")}, key=name_key)
+        if opened:
+            indent = re.match(r"\s*", head)[0]
+            lines[first : last + 1] = [head + "(", *(f"{indent}    {name}," for name in ordered), indent + ")"]
+        else:
+            lines[first : last + 1] = [head + ", ".join(ordered)]
+    return "\n".join(lines) + "\n"
+
+
+def name_key(name: str) -> tuple[int, str]:
+    """Constants come first, then classes, then the rest."""
+    if len(name) > 1 and name.isupper():
+        return 0, name
+    return (1 if name[0].isupper() else 2), name
 
 
 def import_key(block: list[str]) -> tuple[int, str]:

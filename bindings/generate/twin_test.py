@@ -89,6 +89,15 @@ class Layout(unittest.TestCase):
             with self.subTest(source):
                 self.assertEqual(made(source), source)
 
+    def test_imported_names_are_in_order_again_each_once(self) -> None:
+        source = (
+            "from a import AsyncIterable, Callable, Iterable\n"
+            "from b import (\n    x,\n    aiter,\n    Z,\n)\n"
+            "from c import d as e\n"
+        )
+        want = "from a import Callable, Iterable\nfrom b import (\n    Z,\n    iter,\n    x,\n)\nfrom c import d as e\n"
+        self.assertEqual(made(source), want)
+
     def test_relative_imports_are_in_order_again(self) -> None:
         source = (
             "from ._async.z import Z\nfrom .._engine.async_caller import A\nfrom .._engine.frame import (\n    F,\n)\n"

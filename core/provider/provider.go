@@ -150,7 +150,7 @@ type Info struct {
 	Name                string            `json:"name,omitempty"`                  // the template's alias
 	State               string            `json:"state"`                           // running, paused
 	StartedAt           time.Time         `json:"started_at"`                      // UTC
-	EndAt               time.Time         `json:"end_at"`                          // UTC; zero = endless
+	EndAt               time.Time         `json:"end_at,omitzero"`                 // UTC; absent = endless
 	CPUCount            float64           `json:"cpu_count"`                       // cores
 	MemoryMB            int               `json:"memory_mb"`                       // MiB
 	DiskSizeMB          int               `json:"disk_size_mb"`                    // MiB

@@ -263,8 +263,8 @@ export interface SandboxInfo {
   readonly state: string
   /** UTC. */
   readonly startedAt: Date
-  /** UTC; zero = endless. */
-  readonly endAt: Date
+  /** UTC; absent = endless. */
+  readonly endAt?: Date | undefined
   /** Cores. */
   readonly cpuCount: number
   /** MiB. */
@@ -510,7 +510,7 @@ export function readSandboxInfo(value: unknown): SandboxInfo {
     name: wire.name as string | undefined,
     state: wire.state as string,
     startedAt: readTime(wire.started_at),
-    endAt: readTime(wire.end_at),
+    endAt: readMaybe(wire.end_at, readTime),
     cpuCount: wire.cpu_count as number,
     memoryMb: wire.memory_mb as number,
     diskSizeMb: wire.disk_size_mb as number,

@@ -516,7 +516,7 @@ class SandboxInfo(Record):
         name: The template's alias.
         state: running, paused.
         started_at: UTC.
-        end_at: UTC; zero = endless.
+        end_at: UTC; absent = endless.
         cpu_count: Cores.
         memory_mb: MiB.
         disk_size_mb: MiB.
@@ -561,7 +561,7 @@ class SandboxInfo(Record):
         name: str | None = None,
         state: str,
         started_at: datetime,
-        end_at: datetime,
+        end_at: datetime | None = None,
         cpu_count: float,
         memory_mb: int,
         disk_size_mb: int,
@@ -877,7 +877,7 @@ def read_sandbox_info(wire: Any) -> SandboxInfo:
         name=wire.get("name"),
         state=wire["state"],
         started_at=read_time(wire["started_at"]),
-        end_at=read_time(wire["end_at"]),
+        end_at=read_maybe(wire.get("end_at"), read_time),
         cpu_count=wire["cpu_count"],
         memory_mb=wire["memory_mb"],
         disk_size_mb=wire["disk_size_mb"],
