@@ -27,7 +27,8 @@ type answer struct {
 	codec string
 
 	chunked bool
-	sent    int // of the body
+	headed  bool // the head is out
+	sent    int  // of the body
 	failed  bool
 }
 
@@ -173,6 +174,7 @@ func (a *answer) write(b []byte) {
 }
 
 func (a *answer) raw(b []byte) {
+	b = a.share(b)
 	if _, err := a.conn.Write(b); err != nil && !a.failed {
 		a.failed = true
 		a.p.abort(a.q)

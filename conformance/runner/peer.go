@@ -14,6 +14,7 @@ import (
 // data plane, and one that nothing should reach.
 type Peer struct {
 	c     *Case
+	page  bool // the requests are a browser's
 	ports map[string]net.Listener
 
 	mu    sync.Mutex
@@ -104,8 +105,11 @@ func (p *Peer) serve(at string, conn net.Conn) {
 		if err != nil {
 			return
 		}
-		rule, q := p.take(at, in)
-		a := &answer{p: p, conn: conn, in: r, q: q, rule: rule, codec: codecOf(in.Header.Get("content-type"))}
+		a := &answer{p: p, conn: conn, in: r, codec: codecOf(in.Header.Get("content-type"))}
+		if a.aside(in) {
+			continue
+		}
+		a.rule, a.q = p.take(at, in)
 		if !a.play() {
 			return
 		}

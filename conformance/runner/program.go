@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"time"
 )
 
 // Program is a driver in another language: one process for all sessions, which
@@ -25,6 +26,7 @@ import (
 //	         {"session": 1, "closed": true}
 type Program struct {
 	name  string
+	page  bool
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 	over  chan struct{} // it has ended
@@ -34,10 +36,23 @@ type Program struct {
 	sessions map[int]*programSession
 }
 
+// Start says how to start a program.
+type Start struct {
+	Name    string
+	Command []string
+	Dir     string   // in which it runs; "" = ours
+	Env     []string // NAME=value, over our own
+	Page    bool     // its requests are made by a browser
+}
+
 // StartProgram starts a driver. Close it when done.
-func StartProgram(name string, command ...string) (*Program, error) {
-	p := &Program{name: name, cmd: exec.Command(command[0], command[1:]...), over: make(chan struct{}), sessions: map[int]*programSession{}}
-	p.cmd.Stderr = os.Stderr
+func StartProgram(s Start) (*Program, error) {
+	p := &Program{
+		name: s.Name, page: s.Page, cmd: exec.Command(s.Command[0], s.Command[1:]...), //nolint:gosec // the caller's own
+		over: make(chan struct{}), sessions: map[int]*programSession{},
+	}
+	p.cmd.Stderr, p.cmd.Dir = os.Stderr, s.Dir
+	p.cmd.Env = append(os.Environ(), s.Env...)
 	stdin, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -54,13 +69,24 @@ func StartProgram(name string, command ...string) (*Program, error) {
 	return p, nil
 }
 
+// InPage tells whether a browser makes the program's requests.
+func (p *Program) InPage() bool { return p.page }
+
 // Name is the driver's name.
 func (p *Program) Name() string { return p.name }
+
+// farewell is how long a program may take to end.
+const farewell = 15 * time.Second
 
 // Close ends the program: its stdin ends, and then it must.
 func (p *Program) Close() error {
 	err := p.stdin.Close()
-	<-p.over
+	select {
+	case <-p.over:
+	case <-time.After(farewell):
+		err = errors.Join(err, p.cmd.Process.Kill(), fmt.Errorf("the driver %s does not end", p.name))
+		<-p.over
+	}
 	return errors.Join(err, p.cmd.Wait())
 }
 

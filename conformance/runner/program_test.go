@@ -58,7 +58,7 @@ func program() {
 
 func startProgram(t *testing.T) *Program {
 	t.Setenv("CONFORMANCE_PROGRAM", "1")
-	p, err := StartProgram("fake", os.Args[0])
+	p, err := StartProgram(Start{Name: "fake", Command: []string{os.Args[0]}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	return p

@@ -32,6 +32,10 @@ func Run(d Driver, c *Case, dir string) []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
+	if page, ok := d.(inPage); ok && page.InPage() {
+		p.page = true
+		bound.forPage()
+	}
 	p.play(bound)
 	setup, err := bound.setup(p, dir)
 	if err != nil {

@@ -1,0 +1,72 @@
+package runner
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// inPage is a Driver whose requests a browser makes. The peer then speaks as the
+// fetch standard asks, and what a page cannot choose is not checked.
+type inPage interface{ InPage() bool }
+
+// unchosen are the request headers that a page cannot set, or that a browser adds.
+var unchosen = []string{
+	"accept", "accept-encoding", "accept-language", "cache-control", "connection", "content-length", "cookie", "expect", "host",
+	"origin", "pragma", "priority", "referer", "te", "trailer", "transfer-encoding", "upgrade", "user-agent",
+}
+
+func chosen(name string) bool {
+	name = strings.ToLower(name)
+	return !slices.Contains(unchosen, name) && !strings.HasPrefix(name, "sec-")
+}
+
+// forPage takes out of a case what a page cannot choose.
+func (c *Case) forPage() {
+	notChosen := func(name string, _ any) bool { return !chosen(name) }
+	for i := range c.Peer {
+		maps.DeleteFunc(c.Peer[i].Header, notChosen)
+	}
+	if c.Requests == nil {
+		return
+	}
+	for i := range c.Requests.Seen {
+		maps.DeleteFunc(c.Requests.Seen[i].Headers, notChosen)
+	}
+}
+
+// aside answers what is the browser's own and no matter for a case: a preflight,
+// and the probe whether anybody listens.
+func (a *answer) aside(in *http.Request) bool {
+	if !a.p.page {
+		return false
+	}
+	asked := in.Header.Get("access-control-request-method")
+	switch {
+	case in.Method == http.MethodOptions && asked != "":
+		a.raw(fmt.Appendf(nil, "HTTP/1.1 204 No Content\r\n%saccess-control-allow-methods: GET, POST, PUT, PATCH, DELETE, HEAD\r\n"+
+			"access-control-allow-headers: %s\r\naccess-control-max-age: 600\r\naccess-control-allow-private-network: true\r\n\r\n",
+			shared, in.Header.Get("access-control-request-headers")))
+	case in.Header.Get("sec-fetch-mode") == "no-cors":
+		a.raw([]byte("HTTP/1.1 204 No Content\r\n" + shared + "\r\n"))
+	default:
+		return false
+	}
+	return true
+}
+
+// shared are the headers that let a page see an answer.
+const shared = "access-control-allow-origin: *\r\naccess-control-expose-headers: *\r\n"
+
+// share puts them into an answer whose bytes a case gives.
+func (a *answer) share(b []byte) []byte {
+	line, rest, ok := bytes.Cut(b, []byte("\r\n"))
+	if !a.p.page || a.headed || !ok || !bytes.HasPrefix(line, []byte("HTTP/1.")) {
+		return b
+	}
+	a.headed = true
+	return slices.Concat(line, []byte("\r\n"+shared), rest)
+}
