@@ -73,7 +73,7 @@ func upperFirst(s string) string {
 }
 
 func lowerFirst(s string) string {
-	if s == "" {
+	if s == "" || len(s) > 1 && strings.ToUpper(s[:2]) == s[:2] {
 		return s
 	}
 	return strings.ToLower(s[:1]) + s[1:]
@@ -82,7 +82,7 @@ func lowerFirst(s string) string {
 // fieldDoc makes a sentence of the comment beside a field.
 func fieldDoc(comment string) string {
 	text := internal.ReplaceAllString(spaces.ReplaceAllString(strings.TrimSpace(comment), " "), "")
-	if first, _, _ := strings.Cut(text, " "); strings.ContainsAny(first, ",:;") {
+	if first, _, _ := strings.Cut(text, " "); strings.HasSuffix(first, ",") || strings.Contains(strings.TrimSuffix(first, ":"), ":") {
 		return text // it begins with a value
 	}
 	return upperFirst(text)

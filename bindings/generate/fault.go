@@ -97,13 +97,24 @@ func (in *inspector) errors(m *Model) error {
 		return err
 	}
 	for i := range t.NumField() {
-		m.Fields = append(m.Fields, errorField(t.Field(i), comments[t.Field(i).Name]))
+		f := t.Field(i)
+		m.Fields = append(m.Fields, errorField(f, wording(comments[f.Name], constants)))
 	}
 	return nil
 }
 
+// wording makes of a comment in Go's words one in the words of every language:
+// what is empty there is absent elsewhere, and a code has a class.
+func wording(comment string, codes []Constant) string {
+	comment = strings.NewReplacer("; may be nil", "", "; may be empty", "", "; 0 when there", "; absent when there", "; 0 = it", "; absent = it", "*core.CommandResult", "a CommandResult").Replace(comment)
+	for _, c := range codes {
+		comment = strings.ReplaceAll(comment, c.Name+":", classes[fault.Code(c.Value)].name+":")
+	}
+	return comment
+}
+
 func errorField(f reflect.StructField, comment string) *Field {
-	one := &Field{Name: toSnake(f.Name), Type: &Type{Kind: Any}, Doc: fieldDoc(strings.Replace(comment, "*core.CommandResult", "a CommandResult", 1))}
+	one := &Field{Name: toSnake(f.Name), Type: &Type{Kind: Any}, Doc: fieldDoc(comment)}
 	switch {
 	case f.Type == reflect.TypeFor[time.Duration]():
 		one.Type.Kind = Millis

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -132,7 +133,7 @@ func pyMaybe(t *Type, taken bool) string {
 }
 
 func (m *Model) pyFieldDoc(f *Field) string {
-	doc := m.respell(f.Doc, pythonic)
+	doc := m.pyText(f.Doc)
 	if doc == "" {
 		return ""
 	}
@@ -262,4 +263,13 @@ func pyVariables(m *Model) string {
 	}
 	w.line(")")
 	return w.String()
+}
+
+var constants = regexp.MustCompile(`\b(?:true|false|null)\b`)
+
+// pyText is a text in Python's words.
+func (m *Model) pyText(text string) string {
+	return constants.ReplaceAllStringFunc(m.respell(text, pythonic), func(word string) string {
+		return map[string]string{"true": "True", "false": "False", "null": "None"}[word]
+	})
 }

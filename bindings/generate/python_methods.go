@@ -182,9 +182,9 @@ func (m *Model) pyMethod(w *writer, c *Class, one *Method, async bool) {
 	}
 	raises := section{title: "Raises"}
 	for _, r := range one.Doc.Raises {
-		raises.lines = append(raises.lines, m.errorName(r.Code)+": "+r.Code+", "+m.respell(m.when(r), pythonic)+".")
+		raises.lines = append(raises.lines, m.errorName(r.Code)+": "+r.Code+", "+m.pyText(m.when(r))+".")
 	}
-	pyDoc(w, "        ", m.respell(one.Doc.Text, pythonic), args, raises)
+	pyDoc(w, "        ", m.pyText(one.Doc.Text), args, raises)
 	var passed []string
 	for _, p := range positional {
 		passed = append(passed, pythonic(p.Name))

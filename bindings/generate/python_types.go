@@ -55,7 +55,7 @@ func pyImports(w *writer, text string) {
 func (m *Model) pyEnum(w *writer, e *Enum) {
 	w.line("\n")
 	w.line("class %s(Choice):", e.Name)
-	pyDoc(w, "    ", m.respell(e.Doc.Text, pythonic))
+	pyDoc(w, "    ", m.pyText(e.Doc.Text))
 	w.line("")
 	for _, v := range e.Values {
 		comment := ""
@@ -69,7 +69,7 @@ func (m *Model) pyEnum(w *writer, e *Enum) {
 func (m *Model) pyRecord(w *writer, s *Struct) {
 	w.line("\n")
 	w.line("class %s(Record):", s.Name)
-	pyDoc(w, "    ", m.respell(s.Doc.Text, pythonic), m.pySection("Attributes", s.Fields))
+	pyDoc(w, "    ", m.pyText(s.Doc.Text), m.pySection("Attributes", s.Fields))
 	w.line("")
 	var names, hidden, arguments []string
 	for _, f := range s.Fields {

@@ -5,27 +5,27 @@ import type { Wire } from './convert.ts'
 export interface ErrorDetails {
   /** The code, where the class does not say it. */
   readonly code?: string | undefined
-  /** What lies below; may be nil. */
+  /** What lies below. */
   readonly cause?: unknown
-  /** What to change; may be empty. */
+  /** What to change. */
   readonly suggestion?: string | undefined
-  /** Path of the page that explains it; may be empty. */
+  /** Path of the page that explains it. */
   readonly docs?: string | undefined
-  /** HTTP status of the answer; 0 when there was none. */
+  /** HTTP status of the answer; absent when there was none. */
   readonly status?: number | undefined
-  /** The server's id of the request; may be empty. */
+  /** The server's id of the request. */
   readonly requestId?: string | undefined
   /** The same call may succeed later. */
   readonly retryable?: boolean | undefined
-  /** How long the server asked to wait; 0 = it did not say. In milliseconds. */
+  /** How long the server asked to wait; absent = it did not say. In milliseconds. */
   readonly retryAfterMs?: number | undefined
-  /** CodePathKind: exists, not_a_directory, is_a_directory. */
+  /** PathKindError: exists, not_a_directory, is_a_directory. */
   readonly kind?: string | undefined
-  /** timeouts: the clock that fired (request, idle, command, lifetime, cleanup). */
+  /** Timeouts: the clock that fired (request, idle, command, lifetime, cleanup). */
   readonly clock?: string | undefined
-  /** timeouts: its value. In milliseconds. */
+  /** Timeouts: its value. In milliseconds. */
   readonly limitMs?: number | undefined
-  /** CodeCommandTimeout: the process was killed. */
+  /** CommandTimeoutError: the process was killed. */
   readonly killed?: boolean | undefined
   /** The sandbox concerned, when known. */
   readonly sandboxId?: string | undefined
@@ -42,25 +42,25 @@ export class SandboxError extends Error {
 
   /** What kind of failure. */
   readonly code: string
-  /** What to change; may be empty. */
+  /** What to change. */
   declare readonly suggestion?: string | undefined
-  /** Path of the page that explains it; may be empty. */
+  /** Path of the page that explains it. */
   declare readonly docs?: string | undefined
-  /** HTTP status of the answer; 0 when there was none. */
+  /** HTTP status of the answer; absent when there was none. */
   declare readonly status?: number | undefined
-  /** The server's id of the request; may be empty. */
+  /** The server's id of the request. */
   declare readonly requestId?: string | undefined
   /** The same call may succeed later. */
   declare readonly retryable?: boolean | undefined
-  /** How long the server asked to wait; 0 = it did not say. In milliseconds. */
+  /** How long the server asked to wait; absent = it did not say. In milliseconds. */
   declare readonly retryAfterMs?: number | undefined
-  /** CodePathKind: exists, not_a_directory, is_a_directory. */
+  /** PathKindError: exists, not_a_directory, is_a_directory. */
   declare readonly kind?: string | undefined
-  /** timeouts: the clock that fired (request, idle, command, lifetime, cleanup). */
+  /** Timeouts: the clock that fired (request, idle, command, lifetime, cleanup). */
   declare readonly clock?: string | undefined
-  /** timeouts: its value. In milliseconds. */
+  /** Timeouts: its value. In milliseconds. */
   declare readonly limitMs?: number | undefined
-  /** CodeCommandTimeout: the process was killed. */
+  /** CommandTimeoutError: the process was killed. */
   declare readonly killed?: boolean | undefined
   /** The sandbox concerned, when known. */
   declare readonly sandboxId?: string | undefined
@@ -133,7 +133,7 @@ export class TokenExpiredError extends AuthenticationError {
   }
 }
 
-/** E1003: aK/SK missing, malformed or refused. */
+/** E1003: AK/SK missing, malformed or refused. */
 export class InvalidCredentialsError extends AuthenticationError {
   static override readonly code: string = 'E1003'
 

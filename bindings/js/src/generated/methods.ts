@@ -39,7 +39,7 @@ export interface SandboxCreateOptions extends CallOptions {
   readonly metadata?: Readonly<Record<string, string>> | undefined
   /** For every command in it. */
   readonly envs?: Readonly<Record<string, string>> | undefined
-  /** default: on. */
+  /** Default: on. */
   readonly allowInternetAccess?: boolean | undefined
   /** Rules for what goes in and out. */
   readonly network?: Network | undefined
@@ -51,11 +51,11 @@ export interface SandboxCreateOptions extends CallOptions {
   readonly autoResume?: boolean | undefined
   /** The same key makes the same sandbox once. */
   readonly idempotencyKey?: string | undefined
-  /** default: the template's. */
+  /** Default: the template's. */
   readonly cpuCount?: number | undefined
-  /** default: the template's. */
+  /** Default: the template's. */
   readonly memoryMb?: number | undefined
-  /** default: the template's. */
+  /** Default: the template's. */
   readonly diskMb?: number | undefined
   /** Directories of the host; local only. */
   readonly mounts?: readonly Mount[] | undefined
@@ -178,7 +178,7 @@ export function sandboxKeepAliveParams(timeoutMs: number): Wire {
 
 /** Options of `sandbox.pause`. */
 export interface SandboxPauseOptions extends CallOptions {
-  /** default: true; false keeps files only. */
+  /** Default: true; false keeps files only. */
   readonly keepMemory?: boolean | undefined
 }
 
@@ -189,9 +189,9 @@ export function sandboxPauseParams(options: SandboxPauseOptions = {}): Wire {
 
 /** Options of `sandbox.getMetrics`. */
 export interface SandboxGetMetricsOptions extends CallOptions {
-  /** default: the beginning. */
+  /** Default: the beginning. */
   readonly start?: Date | undefined
-  /** default: now. */
+  /** Default: now. */
   readonly end?: Date | undefined
 }
 
@@ -253,7 +253,7 @@ export function sandboxGetUrlParams(port: number): Wire {
 export interface SandboxDownloadUrlOptions {
   /** Whose rights and home; default: the sandbox's user. */
   readonly user?: string | undefined
-  /** default: it never expires. In milliseconds. */
+  /** Default: it never expires. In milliseconds. */
   readonly expiresMs?: number | undefined
 }
 
@@ -269,7 +269,7 @@ export function sandboxDownloadUrlParams(
 export interface SandboxUploadUrlOptions {
   /** Whose rights and home; default: the sandbox's user. */
   readonly user?: string | undefined
-  /** default: it never expires. In milliseconds. */
+  /** Default: it never expires. In milliseconds. */
   readonly expiresMs?: number | undefined
 }
 
@@ -287,11 +287,11 @@ export function sandboxDescribeParams(): Wire {
 export interface CommandsRunOptions extends CallOptions {
   /** A program with exactly these arguments, without a shell. */
   readonly argv?: readonly string[] | undefined
-  /** default: the user's home. */
+  /** Default: the user's home. */
   readonly cwd?: string | undefined
   /** Over the sandbox's own. */
   readonly envs?: Readonly<Record<string, string>> | undefined
-  /** default: the sandbox's user. */
+  /** Default: the sandbox's user. */
   readonly user?: string | undefined
   /** A name to attach by, instead of the pid. */
   readonly tag?: string | undefined
@@ -331,11 +331,11 @@ export function commandsRunParams(command?: string, options: CommandsRunOptions 
 export interface CommandsStartOptions extends CallOptions {
   /** A program with exactly these arguments, without a shell. */
   readonly argv?: readonly string[] | undefined
-  /** default: the user's home. */
+  /** Default: the user's home. */
   readonly cwd?: string | undefined
   /** Over the sandbox's own. */
   readonly envs?: Readonly<Record<string, string>> | undefined
-  /** default: the sandbox's user. */
+  /** Default: the sandbox's user. */
   readonly user?: string | undefined
   /** A name to attach by, instead of the pid. */
   readonly tag?: string | undefined
@@ -472,13 +472,13 @@ export function commandsCloseStdinParams(
 
 /** Options of `pty.create`. */
 export interface PtyCreateOptions extends CallOptions {
-  /** default: an interactive login shell. */
+  /** Default: an interactive login shell. */
   readonly argv?: readonly string[] | undefined
-  /** default: the user's home. */
+  /** Default: the user's home. */
   readonly cwd?: string | undefined
   /** Over the sandbox's own; TERM, LANG and LC_ALL have defaults. */
   readonly envs?: Readonly<Record<string, string>> | undefined
-  /** default: the sandbox's user. */
+  /** Default: the sandbox's user. */
   readonly user?: string | undefined
   /** A name to attach by, instead of the pid. */
   readonly tag?: string | undefined
@@ -665,7 +665,7 @@ export function filesWriteFilesParams(
 export interface FilesListOptions extends CallOptions {
   /** Whose rights and home; default: the sandbox's user. */
   readonly user?: string | undefined
-  /** levels; default: 1. */
+  /** Levels; default: 1. */
   readonly depth?: number | undefined
   /** Dangling links, pipes, sockets and devices, too. */
   readonly irregular?: boolean | undefined

@@ -297,7 +297,7 @@ export interface SandboxLimit {
   readonly name: string
   /** In words. */
   readonly value: string
-  /** false: it is only wished for. */
+  /** False: it is only wished for. */
   readonly enforced: boolean
   /** Why it is not enforced. */
   readonly why?: string | undefined
@@ -345,7 +345,7 @@ export interface Server {
 export interface SourceRef {
   /** Chosen by the host. */
   readonly id: number
-  /** bytes; absent = unknown. */
+  /** Bytes; absent = unknown. */
   readonly size?: number | undefined
   /** It can be sent a second time. */
   readonly replayable?: boolean | undefined

@@ -13,18 +13,18 @@ class SandboxError(Exception):
 
     Attributes:
         code: What kind of failure.
-        message: short, true, in the caller's option names.
-        cause: What lies below; may be nil.
-        suggestion: What to change; may be empty.
-        docs: Path of the page that explains it; may be empty.
-        status: HTTP status of the answer; 0 when there was none.
-        request_id: The server's id of the request; may be empty.
+        message: short, True, in the caller's option names.
+        cause: What lies below.
+        suggestion: What to change.
+        docs: Path of the page that explains it.
+        status: HTTP status of the answer; absent when there was none.
+        request_id: The server's id of the request.
         retryable: The same call may succeed later.
-        retry_after: How long the server asked to wait; 0 = it did not say. In seconds.
-        kind: CodePathKind: exists, not_a_directory, is_a_directory.
-        clock: timeouts: the clock that fired (request, idle, command, lifetime, cleanup).
-        limit: timeouts: its value. In seconds.
-        killed: CodeCommandTimeout: the process was killed.
+        retry_after: How long the server asked to wait; absent = it did not say. In seconds.
+        kind: PathKindError: exists, not_a_directory, is_a_directory.
+        clock: Timeouts: the clock that fired (request, idle, command, lifetime, cleanup).
+        limit: Timeouts: its value. In seconds.
+        killed: CommandTimeoutError: the process was killed.
         sandbox_id: The sandbox concerned, when known.
         pid: The process concerned, when known.
         partial: What was received before the failure (a CommandResult for commands).
@@ -101,7 +101,7 @@ class TokenExpiredError(AuthenticationError):
 
 
 class InvalidCredentialsError(AuthenticationError):
-    """E1003: aK/SK missing, malformed or refused."""
+    """E1003: AK/SK missing, malformed or refused."""
 
     code = "E1003"
 

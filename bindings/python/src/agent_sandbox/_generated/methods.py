@@ -82,7 +82,7 @@ class SandboxMethods:
         return read_list(answer, Capability)
 
     async def kill(self, *, request_timeout: float | None = None) -> bool:
-        """Ends a sandbox for good; false when there is none of that id.
+        """Ends a sandbox for good; False when there is none of that id.
 
         Args:
             request_timeout: Until the head of an answer; 0 = no limit. Default: the client's. In seconds.
@@ -131,10 +131,10 @@ class SandboxMethods:
         await self._call("sandbox.keep_alive", params, request_timeout)
 
     async def pause(self, *, keep_memory: bool | None = None, request_timeout: float | None = None) -> bool:
-        """Freezes a sandbox; false when it was paused already.
+        """Freezes a sandbox; False when it was paused already.
 
         Args:
-            keep_memory: default: true; false keeps files only.
+            keep_memory: Default: True; False keeps files only.
             request_timeout: Until the head of an answer; 0 = no limit. Default: the client's. In seconds.
 
         Raises:
@@ -154,8 +154,8 @@ class SandboxMethods:
         """Gives samples of a sandbox's use.
 
         Args:
-            start: default: the beginning.
-            end: default: now.
+            start: Default: the beginning.
+            end: Default: now.
             request_timeout: Until the head of an answer; 0 = no limit. Default: the client's. In seconds.
 
         Raises:
@@ -185,7 +185,7 @@ class SandboxMethods:
             deny_out: CIDRs that may not.
             rules: By host: what is changed in requests to it.
             egress_proxy: What goes out goes through it.
-            allow_public_traffic: Ports are reached without a token; default: true.
+            allow_public_traffic: Ports are reached without a token; default: True.
             mask_request_host: The Host header that the sandbox's own servers see.
             https_ports: Ports whose servers speak TLS themselves.
             allow_internet_access: Updates only.
@@ -207,7 +207,7 @@ class SandboxMethods:
         await self._call("sandbox.update_network", params, request_timeout)
 
     async def is_running(self, *, request_timeout: float | None = None) -> bool:
-        """Asks the sandbox itself; false when it was killed, has ended or is paused without auto-resume.
+        """Asks the sandbox itself; False when it was killed, has ended or is paused without auto-resume.
 
         Args:
             request_timeout: Until the head of an answer; 0 = no limit. Default: the client's. In seconds.
@@ -242,7 +242,7 @@ class SandboxMethods:
         Args:
             path: Of the file.
             user: Whose rights and home; default: the sandbox's user.
-            expires: default: it never expires. In seconds.
+            expires: Default: it never expires. In seconds.
         """
         params = sandbox_download_url_params(path, user=user, expires=expires)
         result: str = self._call_now("sandbox.download_url", params)
@@ -254,7 +254,7 @@ class SandboxMethods:
         Args:
             path: Where to; default: the file names of the form decide.
             user: Whose rights and home; default: the sandbox's user.
-            expires: default: it never expires. In seconds.
+            expires: Default: it never expires. In seconds.
         """
         params = sandbox_upload_url_params(path, user=user, expires=expires)
         result: str = self._call_now("sandbox.upload_url", params)
@@ -293,7 +293,7 @@ class CommandsMethods:
         tag: str | None = None,
         request_timeout: float | None = None,
     ) -> bool:
-        """Ends a process with SIGKILL; false when there is no such process.
+        """Ends a process with SIGKILL; False when there is no such process.
 
         Args:
             pid: Its process id; either this or tag.
@@ -312,7 +312,7 @@ class CommandsMethods:
         tag: str | None = None,
         request_timeout: float | None = None,
     ) -> bool:
-        """Signals a process; false when there is no such process.
+        """Signals a process; False when there is no such process.
 
         Args:
             pid: Its process id; either this or tag.
@@ -385,7 +385,7 @@ class PtyMethods:
         tag: str | None = None,
         request_timeout: float | None = None,
     ) -> bool:
-        """Ends a terminal with SIGKILL; false when there is none.
+        """Ends a terminal with SIGKILL; False when there is none.
 
         Args:
             pid: Its process id; either this or tag.
@@ -420,7 +420,7 @@ class FilesMethods:
         Args:
             path: Relative ones are under the user's home.
             user: Whose rights and home; default: the sandbox's user.
-            depth: levels; default: 1.
+            depth: Levels; default: 1.
             irregular: Dangling links, pipes, sockets and devices, too.
             request_timeout: Until the head of an answer; 0 = no limit. Default: the client's. In seconds.
 
@@ -460,7 +460,7 @@ class FilesMethods:
         return result
 
     async def make_dir(self, path: str, *, user: str | None = None, request_timeout: float | None = None) -> bool:
-        """Makes a directory and its parents; false when it exists already.
+        """Makes a directory and its parents; False when it exists already.
 
         Args:
             path: Relative ones are under the user's home.

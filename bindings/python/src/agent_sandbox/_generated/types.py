@@ -72,7 +72,7 @@ class FileType(Choice):
     FILE = "file"
     DIR = "dir"
     SYMLINK = "symlink"
-    UNKNOWN = "unknown"  # a dangling symlink
+    UNKNOWN = "unknown"  # A dangling symlink
 
 
 class FilesystemEventType(Choice):
@@ -309,7 +309,7 @@ class Network(Record):
         deny_out: CIDRs that may not.
         rules: By host: what is changed in requests to it.
         egress_proxy: What goes out goes through it.
-        allow_public_traffic: Ports are reached without a token; default: true.
+        allow_public_traffic: Ports are reached without a token; default: True.
         mask_request_host: The Host header that the sandbox's own servers see.
         https_ports: Ports whose servers speak TLS themselves.
         allow_internet_access: Updates only.
@@ -601,7 +601,7 @@ class SandboxLimit(Record):
     Attributes:
         name: memory, disk, pids, cpu.
         value: In words.
-        enforced: false: it is only wished for.
+        enforced: False: it is only wished for.
         why: Why it is not enforced.
     """
 
@@ -703,7 +703,7 @@ class SourceRef(Record):
 
     Attributes:
         id: Chosen by the host.
-        size: bytes; absent = unknown.
+        size: Bytes; absent = unknown.
         replayable: It can be sent a second time.
     """
 
