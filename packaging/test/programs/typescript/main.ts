@@ -33,7 +33,7 @@ async function work(signal: AbortSignal): Promise<Outcome> {
     console.log(error.code)
   }
   const entries = await sandbox.files.list('/home/user')
-  if (entries.find((entry) => entry.name === 'a.txt')?.type !== FileType.File) throw new Error('no file')
+  if (entries.find((entry) => entry.name === 'a.txt')?.type !== FileType.FILE) throw new Error('no file')
   return { result, entries }
 }
 
