@@ -1,0 +1,81 @@
+"""Isolated sandboxes, on this machine or in a cloud.
+
+    from agent_sandbox import Sandbox
+
+    async with await Sandbox.create(template="python-base") as sandbox:
+        result = await sandbox.commands.run("echo hello")
+        print(result.stdout)
+
+``Sandbox`` is for asyncio; ``agent_sandbox.sync.Sandbox`` is its blocking twin. Importing this package
+loads nothing: the classes come when they are first named.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._async.commands import Commands
+    from ._async.files import Files
+    from ._async.handle import CommandHandle
+    from ._async.paginator import SandboxPaginator
+    from ._async.pty import Pty
+    from ._async.sandbox import Sandbox
+    from ._async.watch import WatchHandle
+    from ._engine.client import HostSettings
+    from ._generated.errors import *  # noqa: F403
+    from ._generated.types import *  # noqa: F403
+    from .file import FileToWrite
+    from .options import ClientOptions
+    from .result import CommandResult, Output
+
+#: Where the names come from that are not those of _generated.
+_HOMES = {
+    "Sandbox": "_async.sandbox",
+    "Commands": "_async.commands",
+    "CommandHandle": "_async.handle",
+    "Pty": "_async.pty",
+    "Files": "_async.files",
+    "WatchHandle": "_async.watch",
+    "SandboxPaginator": "_async.paginator",
+    "HostSettings": "_engine.client",
+    "ClientOptions": "options",
+    "CommandResult": "result",
+    "Output": "result",
+    "FileToWrite": "file",
+    "sync": "sync",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: Any = version("agent-sandbox")
+    elif name == "sync":
+        value = import_module(".sync", __name__)
+    elif name in _HOMES:
+        value = getattr(import_module("." + _HOMES[name], __name__), name)
+    elif name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    else:
+        value = _exported(name)
+    globals()[name] = value
+    return value
+
+
+def _exported(name: str) -> Any:
+    from importlib import import_module
+
+    for module in ("errors", "types"):
+        home = import_module(f"._generated.{module}", __name__)
+        value = getattr(home, name, None)
+        if isinstance(value, type) and value.__module__ == home.__name__:
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES, "__version__"})

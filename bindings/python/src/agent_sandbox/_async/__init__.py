@@ -1,0 +1,1 @@
+"""The classes, for asyncio. The blocking ones are made from them: see _sync."""

@@ -1,0 +1,325 @@
+"""A sandbox, and how to get one."""
+
+from __future__ import annotations
+
+# async only
+from collections.abc import Generator
+
+# end
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from json import loads
+from typing import TYPE_CHECKING, Any
+
+# async only
+from typing import Generic, TypeVar
+
+# end
+
+from .._engine.async_caller import AsyncCaller
+from .._engine.client import Client
+from .._engine.either import Either
+from .._engine.json import encode
+from .._engine.link import Link
+from .._generated.methods import SandboxMethods
+from .._generated.params import (
+    sandbox_connect_params,
+    sandbox_create_params,
+    sandbox_list_params,
+)
+from .._generated.types import Mount, MountDict, Network, NetworkDict, SandboxInfo
+from .commands import Commands
+from .files import Files
+from .paginator import SandboxPaginator
+from .pty import Pty
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from ..options import ClientOptions
+
+
+class Sandbox(AsyncCaller, SandboxMethods):
+    """A running sandbox. Make one with :meth:`create`; used as a context manager, it is killed at the
+    end.
+
+    Attributes:
+        commands: Runs commands.
+        files: Reads and writes files.
+        pty: Runs terminals.
+    """
+
+    def __init__(self, client: Client, handle: Mapping[str, Any]) -> None:
+        """Use :meth:`create`, :meth:`connect` or :meth:`from_json`."""
+        link = Link(client, encode(handle))
+        super().__init__(link)
+        self._fields = dict(handle)
+        self.commands = Commands(link)
+        self.files = Files(link)
+        self.pty = Pty(link)
+
+    @property
+    def sandbox_id(self) -> str:
+        """Names it to its provider."""
+        return str(self._fields["sandbox_id"])
+
+    @property
+    def template(self) -> str:
+        """What it was made from."""
+        return str(self._fields.get("template") or "")
+
+    @property
+    def provider(self) -> str:
+        """Where it runs: ``local``, ``e2b``, ..."""
+        return str(self._fields.get("provider") or "")
+
+    @property
+    def isolation(self) -> str:
+        """What is known to keep it apart: ``vm``, ``gvisor``, ``namespaces`` or ``unknown``."""
+        return str(self._fields.get("isolation") or "unknown")
+
+    @property
+    def domain(self) -> str:
+        """The domain of its host names."""
+        return str(self._fields.get("domain") or "")
+
+    @property
+    def envd_version(self) -> str:
+        """The version of the daemon inside."""
+        return str(self._fields.get("envd_version") or "")
+
+    def __repr__(self) -> str:
+        return f"Sandbox(id={self.sandbox_id!r}, template={self.template!r}, provider={self.provider!r}, isolation={self.isolation!r})"
+
+    @classmethod
+    def create(
+        cls,
+        template: str | None = None,
+        *,
+        timeout: float | None = None,
+        metadata: Mapping[str, str] | None = None,
+        envs: Mapping[str, str] | None = None,
+        allow_internet_access: bool | None = None,
+        network: Network | NetworkDict | None = None,
+        on_timeout: str | None = None,
+        keep_memory: bool | None = None,
+        auto_resume: bool | None = None,
+        idempotency_key: str | None = None,
+        cpu_count: float | None = None,
+        memory_mb: int | None = None,
+        disk_mb: int | None = None,
+        mounts: Sequence[Mount | MountDict] | None = None,
+        **options: Unpack[ClientOptions],
+        # async only
+    ) -> Creation[Self]:
+    # sync: ) -> Self:
+        # end
+        """Makes a sandbox. Used as a context manager, it is killed at the end.
+
+        Args:
+            template: Default: the provider's.
+            timeout: Its life in seconds; 0 = no end, local only.
+            metadata: Kept with it, to list by.
+            envs: For everything that runs in it.
+            allow_internet_access: Default: true.
+            network: What may be reached, and how.
+            on_timeout: ``kill`` or ``pause``, when its life ends.
+            keep_memory: When it pauses by itself; false keeps files only.
+            auto_resume: A paused one goes on by itself when it is used.
+            idempotency_key: The same key gives the same sandbox.
+            cpu_count: Processors.
+            memory_mb: Memory.
+            disk_mb: Disk.
+            mounts: Directories of this machine; local only.
+            **options: Whose account, where, and how; see ClientOptions.
+
+        Raises:
+            InvalidAPIKeyError: E1001, no key, or refused.
+            TemplateNotFoundError: E2001.
+            QuotaExceededError: E2002.
+            SandboxCreationError: E2000, anything else; it carries the id if a sandbox exists.
+        """
+        wire = sandbox_create_params(
+            template, timeout=timeout, metadata=metadata, envs=envs, allow_internet_access=allow_internet_access,
+            network=network, on_timeout=on_timeout, keep_memory=keep_memory, auto_resume=auto_resume,
+            idempotency_key=idempotency_key, cpu_count=cpu_count, memory_mb=memory_mb, disk_mb=disk_mb, mounts=mounts,
+        )
+        # async only
+        return Creation(cls, wire, options)
+        # sync: return cls._made("sandbox.create", wire, options)
+        # end
+
+    # async only
+    @classmethod
+    def create_sync(cls, template: str | None = None, **options: Any) -> Any:
+        """Makes a blocking sandbox: short for ``agent_sandbox.sync.Sandbox.create``."""
+        from .._sync.sandbox import Sandbox as Blocking
+
+        return Blocking.create(template, **options)
+
+    # end
+    @classmethod
+    async def _made(cls, method: str, wire: dict[str, Any], options: Mapping[str, Any]) -> Self:
+        client = Client(options)
+        handle = await AsyncCaller(Link(client))._call_anew(method, wire)
+        return cls(client, handle)
+
+    @classmethod
+    async def connect(
+        cls, sandbox_id: str, *, timeout: float | None = None, reboot: bool | None = None,
+        **options: Unpack[ClientOptions],
+    ) -> Self:
+        """Takes a sandbox that exists; a paused one is resumed. Its life is never shortened.
+
+        Args:
+            sandbox_id: Of it.
+            timeout: Its life from now in seconds; default: it is left alone.
+            reboot: Do not restore memory.
+            **options: Whose account, where, and how; see ClientOptions.
+
+        Raises:
+            SandboxNotFoundError: E2005, no such sandbox, killed, or its lifetime ended.
+        """
+        return await cls._made(
+            "sandbox.connect", sandbox_connect_params(sandbox_id, timeout=timeout, reboot=reboot), options
+        )
+
+    @classmethod
+    async def resume(
+        cls, sandbox_id: str, *, timeout: float | None = None, reboot: bool | None = None,
+        **options: Unpack[ClientOptions],
+    ) -> Self:
+        """The same as :meth:`connect`, by the name of what it does to a paused one."""
+        return await cls._made(
+            "sandbox.resume", sandbox_connect_params(sandbox_id, timeout=timeout, reboot=reboot), options
+        )
+
+    @staticmethod
+    def list(
+        *,
+        metadata: Mapping[str, str] | None = None,
+        state: Sequence[str] | None = None,
+        template: str | None = None,
+        started_after: datetime | None = None,
+        ascending: bool | None = None,
+        limit: int | None = None,
+        next_token: str | None = None,
+        **options: Unpack[ClientOptions],
+    ) -> SandboxPaginator:
+        """Lists the account's sandboxes, page by page.
+
+        Args:
+            metadata: Those that have all of these.
+            state: ``running``, ``paused``; default: both.
+            template: Those made from it.
+            started_after: Those that began later.
+            ascending: The oldest first.
+            limit: How many a page.
+            next_token: Of an earlier paginator, to go on from there.
+            **options: Whose account, where, and how; see ClientOptions.
+        """
+        wire = sandbox_list_params(
+            metadata=metadata, state=state, template=template, started_after=started_after,
+            ascending=ascending, limit=limit, next_token=next_token,
+        )
+        return SandboxPaginator(Link(Client(options)), wire)
+
+    def to_json(self) -> str:
+        """What names the sandbox, with its tokens, for another process or language: keep it secret."""
+        return self._link.handle.decode()
+
+    @classmethod
+    def from_json(cls, handle: str | bytes | Mapping[str, Any], **options: Unpack[ClientOptions]) -> Self:
+        """The sandbox that ``to_json`` named, in whatever language. It makes no request.
+
+        Args:
+            handle: The text, or the object that it stands for.
+            **options: Whose account, where, and how; see ClientOptions.
+
+        Raises:
+            InvalidArgumentError: E8000, when it is no handle.
+        """
+        client = Client(options)
+        fields = _parsed(handle)
+        return cls(client, AsyncCaller(Link(client))._call_now("sandbox.open", {"handle": fields}))
+
+    @classmethod
+    async def _of(cls, sandbox_id: str, method: str, wire: dict[str, Any], options: Mapping[str, Any]) -> Any:
+        return await AsyncCaller(Link(Client(options)))._call_anew(method, {**wire, "sandbox_id": sandbox_id})
+
+    @classmethod
+    async def _kill_by_id(cls, sandbox_id: str, **options: Unpack[ClientOptions]) -> bool:
+        """Ends a sandbox for good; false when there is none of that id."""
+        return bool(await cls._of(sandbox_id, "sandbox.kill", {}, options))
+
+    @classmethod
+    async def _info_by_id(cls, sandbox_id: str, **options: Unpack[ClientOptions]) -> SandboxInfo:
+        """Describes a sandbox, running or paused."""
+        from .._generated.types import read_sandbox_info
+
+        return read_sandbox_info(await cls._of(sandbox_id, "sandbox.get_info", {}, options))
+
+    @classmethod
+    async def _set_timeout_by_id(cls, sandbox_id: str, timeout: float, **options: Unpack[ClientOptions]) -> None:
+        """Makes a sandbox end (or pause) after a time from now, in seconds; it may shorten."""
+        from .._generated.params import sandbox_set_timeout_params
+
+        await cls._of(sandbox_id, "sandbox.set_timeout", sandbox_set_timeout_params(timeout), options)
+
+    @classmethod
+    async def _pause_by_id(
+        cls, sandbox_id: str, keep_memory: bool | None = None, **options: Unpack[ClientOptions]
+    ) -> bool:
+        """Freezes a sandbox; false when it was paused already."""
+        from .._generated.params import sandbox_pause_params
+
+        return bool(await cls._of(sandbox_id, "sandbox.pause", sandbox_pause_params(keep_memory=keep_memory), options))
+
+    #: Each also works on the class, with the id of a sandbox: ``Sandbox.kill("id")``.
+    kill = Either(SandboxMethods.kill, _kill_by_id)  # type: ignore[assignment]
+    get_info = Either(SandboxMethods.get_info, _info_by_id)  # type: ignore[assignment]
+    set_timeout = Either(SandboxMethods.set_timeout, _set_timeout_by_id)  # type: ignore[assignment]
+    pause = Either(SandboxMethods.pause, _pause_by_id)  # type: ignore[assignment]
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.kill()
+
+
+# async only
+S = TypeVar("S", bound=Sandbox)
+
+
+class Creation(Generic[S]):
+    """A sandbox that is to be made: ``await`` it, or enter it with ``async with``."""
+
+    def __init__(self, kind: type[S], wire: dict[str, Any], options: Mapping[str, Any]) -> None:
+        self._kind = kind
+        self._wire = wire
+        self._options = options
+        self._sandbox: S | None = None
+
+    def __await__(self) -> Generator[Any, None, S]:
+        return self._kind._made("sandbox.create", self._wire, self._options).__await__()
+
+    async def __aenter__(self) -> S:
+        self._sandbox = await self
+        return self._sandbox
+
+    async def __aexit__(self, *error: object) -> None:
+        assert self._sandbox is not None
+        await self._sandbox.kill()
+
+
+# end
+def _parsed(handle: str | bytes | Mapping[str, Any]) -> Any:
+    from .._generated.errors import InvalidArgumentError
+
+    if isinstance(handle, Mapping):
+        return dict(handle)
+    try:
+        return loads(handle)
+    except ValueError:
+        raise InvalidArgumentError("the handle is no JSON") from None

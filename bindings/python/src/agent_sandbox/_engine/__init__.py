@@ -1,0 +1,1 @@
+"""The machinery that drives the core: no protocol logic, nothing at import."""

@@ -1,0 +1,139 @@
+"""What calls are made with: the caller's settings, as the host reads and the core resolves them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import frame
+from .instant import instant
+from .json import encode
+
+if TYPE_CHECKING:
+    from .driver import Driver
+
+#: Options that are the host's own; the others are arguments of the core.
+_OWN = frozenset(("proxy", "ca_file", "sandboxc", "settings"))
+_SECONDS = {"request_timeout": "request_timeout_ms", "idle_timeout": "idle_timeout_ms"}
+
+
+class HostSettings:
+    """What would be read from the system, given instead: the environment, and the texts of ``.env``
+    and ``config.toml``. For tests and for programs that keep their settings elsewhere."""
+
+    __slots__ = ("config", "dotenv", "environ")
+
+    def __init__(self, environ: Mapping[str, str], dotenv: str = "", config: str = "") -> None:
+        self.environ = dict(environ)
+        self.dotenv = dotenv
+        self.config = config
+
+    def __repr__(self) -> str:
+        return "HostSettings(...)"
+
+
+class Client:
+    """Settings of one caller. Immutable but for what ``prepare`` finds out."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        settings: HostSettings | None = options.get("settings")
+        self._environ: Mapping[str, str] = os.environ if settings is None else settings.environ
+        self._given = settings
+        self.transport: tuple[str | None, str | None] = (options.get("proxy"), options.get("ca_file"))
+        self._sandboxc: str | None = options.get("sandboxc")
+        self._document = self._read(_arguments(options))
+        self._base = encode(self._document)
+        self.text = self._base
+        self.ready = False
+        self.local = False
+        self.reused = False  #: the local server was found earlier, and may have ended since
+
+    def __repr__(self) -> str:
+        return "Client(...)"
+
+    def _read(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        if self._given is None:
+            from .._host.settings import read_settings
+
+            env, dotenv, config = read_settings(self._environ, None)
+        else:
+            env, dotenv, config = self._given.environ, self._given.dotenv, self._given.config
+        document = {"arguments": arguments, "env": env, "dotenv": dotenv, "config": config}
+        return {name: value for name, value in document.items() if value or name == "arguments"}
+
+    def resolved(self) -> Any:
+        """The settings as the core resolves them, without secrets. Raises SandboxError."""
+        return instant(frame.mixed(b'{"method":"settings.resolve","client":%b,"params":{}}' % self._base))
+
+    async def prepare(self, driver: Driver, anew: bool = False) -> None:
+        """Resolves the settings; for the local provider, finds the server or starts it."""
+        found = self.resolved()
+        self.local = bool(found.get("needs_server"))
+        _notice(found.get("notice"))
+        if self.local:
+            async with driver.preparing:
+                if anew:
+                    _servers.pop(self._base, None)
+                known = _servers.get(self._base)
+                self.reused = known is not None
+                self.text = known or await self._find(driver)
+        self.ready = True
+
+    async def _find(self, driver: Driver) -> bytes:
+        from .._host.server import find_server
+
+        async def check(state: str) -> dict[str, Any]:
+            return await self._check(driver, state)
+
+        server = await find_server(check, self._environ, self._sandboxc)
+        text = encode({**self._document, "server": server})
+        if len(_servers) >= _MANY:
+            _servers.clear()
+        _servers[self._base] = text
+        return text
+
+    async def _check(self, driver: Driver, state: str) -> dict[str, Any]:
+        from .async_wait import value
+        from .operation import Operation
+
+        operation = Operation(driver, self.transport)
+        params = encode({"state": state})
+        driver.call(operation, frame.mixed(b'{"method":"server.check","client":%b,"params":%b}' % (self._base, params)))
+        answer: dict[str, Any] = await value(operation)
+        return answer
+
+
+def _arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+    from .._generated.convert import write_seconds
+
+    arguments: dict[str, Any] = {}
+    for name, value in options.items():
+        if value is None or name in _OWN:
+            continue
+        if name in _SECONDS:
+            arguments[_SECONDS[name]] = write_seconds(name, value)
+        else:
+            arguments[name] = value
+    return arguments
+
+
+#: Local servers found by this process, by the settings that asked. Losing one costs a look.
+_servers: dict[bytes, bytes] = {}
+_MANY = 64
+
+_told: set[str] = set()
+_telling = threading.Lock()
+
+
+def _notice(line: str | None) -> None:
+    """Says once which provider was taken when nobody chose one."""
+    if not line:
+        return
+    with _telling:
+        if line in _told:
+            return
+        _told.add(line)
+    print(line, file=sys.stderr)

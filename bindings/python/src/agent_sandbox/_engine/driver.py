@@ -1,0 +1,241 @@
+"""The host of one event loop: it performs what the core orders, on that loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import AsyncGenerator, Coroutine
+from typing import TYPE_CHECKING, Any, Protocol
+
+from . import frame
+from .engine import Engine, engine
+from .json import encode
+
+if TYPE_CHECKING:
+    from .._host.http import Http
+    from .._host.store import Store
+
+#: Input is gathered up to this many bytes before it crosses.
+_CROSSING = 256 << 10
+
+#: One piece of input is at most so large: the core's memory never shrinks.
+_LARGEST_PIECE = 1 << 20
+
+#: Seconds that tails of cancelled operations may still take when a loop ends.
+CLEANUP_CLOCK = 5.0
+
+
+class Target(Protocol):
+    """Whoever gets the frames of an operation."""
+
+    driver: Driver
+    op: int
+
+    def take(self, stream: int, kind: int, payload: bytes) -> None:
+        """One frame, on the driver's loop."""
+
+    def fail(self, error: BaseException) -> None:
+        """The host could not do what was ordered."""
+
+    def leave(self) -> None:
+        """The loop ends. Whoever still follows something stops."""
+
+    def loose_ends(self) -> list[tuple[int, int, bytes]]:
+        """Frames that end what it waits for, once nothing can come any more: stream, kind, payload."""
+
+
+class Driver:
+    """See the module. Its methods are for its loop's thread, but for wake()."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.engine: Engine = engine()
+        self.outbox: deque[tuple[Target, int, int, bytes]] = deque()
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._flushing = False
+        self._https: dict[tuple[str | None, str | None], Http] = {}
+        self._store: Store | None = None
+        self._idle: asyncio.Future[None] | None = None
+        self._finalizer: AsyncGenerator[None, None] | None = None
+        self.preparing = asyncio.Lock()
+        self.tasks: set[asyncio.Task[None]] = set()
+
+    async def load(self) -> None:
+        """Makes sure that the core is there, without holding up the loop."""
+        if not self.engine.loaded():
+            await self.loop.run_in_executor(None, self.engine.load)
+
+    def call(self, target: Target, payload: bytes) -> None:
+        """Begins an operation."""
+        parts, size = self._gathered()
+        try:
+            self.engine.call(target, parts, size, payload)
+        except BaseException as error:
+            target.fail(error)
+            raise
+        self.deliver()
+
+    def feed(self, op: int, stream: int, kind: int, payload: bytes = b"") -> None:
+        """Sends a frame to the core, soon."""
+        n = len(payload)
+        if n > _LARGEST_PIECE:
+            for at in range(0, n, _LARGEST_PIECE):
+                self.feed(op, stream, kind, payload[at : at + _LARGEST_PIECE])
+            return
+        self._parts.append(frame.header(op, stream, kind, n))
+        size = n + 16
+        if n:
+            padding = frame.padding(n)
+            self._parts += (payload, padding)
+            size += len(padding)
+        self._size += size
+        if self._size >= _CROSSING:
+            self.flush()
+        elif not self._flushing:
+            self._flushing = True
+            self.loop.call_soon(self.flush)
+
+    def feed_json(self, op: int, stream: int, kind: int, value: Any) -> None:
+        """Sends a frame of JSON."""
+        self.feed(op, stream, kind, encode(value))
+
+    def _gathered(self) -> tuple[list[bytes], int]:
+        parts, size = self._parts, self._size
+        self._parts, self._size = [], 0
+        return parts, size
+
+    def flush(self) -> None:
+        """Crosses now with what has been gathered."""
+        self._flushing = False
+        parts, size = self._gathered()
+        if parts:
+            self.engine.run(self, parts, size)
+            self.deliver()
+
+    def deliver(self) -> None:
+        """Hands out what the core gave."""
+        outbox = self.outbox
+        while outbox:
+            target, stream, kind, payload = outbox.popleft()
+            try:
+                target.take(stream, kind, payload)
+            except Exception as error:
+                target.fail(error)
+            if kind == frame.DONE:
+                self._ended()
+
+    def wake(self) -> None:
+        """Something came out in another thread."""
+        try:
+            self.loop.call_soon_threadsafe(self.deliver)
+        except RuntimeError:
+            from .undertaker import bury
+
+            bury(self)
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Runs work that nobody waits for."""
+        task = self.loop.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    def http(self, proxy: str | None, ca_file: str | None) -> Http:
+        """The loop's HTTP connections."""
+        key = (proxy, ca_file)
+        found = self._https.get(key)
+        if found is None:
+            from .._host.http import Http
+
+            found = self._https[key] = Http(proxy=proxy, ca_file=ca_file, environ=os.environ)
+        return found
+
+    def store(self) -> Store:
+        """The store of named blobs."""
+        if self._store is None:
+            from .._host.store import Store
+
+            self._store = Store(self.loop, os.environ)
+        return self._store
+
+    def guard(self) -> None:
+        """Makes the loop end our work before it ends itself: asyncio closes its asynchronous
+        generators when every task has been cancelled, and waits for them."""
+        if getattr(self.loop, "_asyncgens_shutdown_called", False):
+            return
+        self._finalizer = self._until_shutdown()
+        try:
+            self._finalizer.asend(None).send(None)
+        except StopIteration:
+            pass
+
+    async def _until_shutdown(self) -> AsyncGenerator[None, None]:
+        try:
+            yield
+        finally:
+            await self.aclose()
+
+    def _ended(self) -> None:
+        if self._idle is not None and not self._idle.done() and not self.engine.live(self):
+            self._idle.set_result(None)
+
+    async def aclose(self) -> None:
+        """Ends everything: tails of operations are drained, for at most the cleanup clock."""
+        forget(self)
+        for target in self.engine.live(self):
+            target.leave()
+        self.flush()
+        if self.engine.live(self):
+            self._idle = self.loop.create_future()
+            await asyncio.wait([self._idle], timeout=CLEANUP_CLOCK)
+        if self.engine.live(self):
+            from .undertaker import bury
+
+            bury(self)
+        https, self._https = list(self._https.values()), {}
+        for http in https:
+            await http.aclose()
+
+
+#: By loop: the loop itself is the key, so that the number of a dead one is never mistaken for another's.
+_drivers: dict[asyncio.AbstractEventLoop, Driver] = {}
+#: Drivers of a parent process. Freeing them would touch descriptors that both processes share.
+_inherited: list[dict[asyncio.AbstractEventLoop, Driver]] = []
+
+
+def running() -> Driver:
+    """The driver of the running loop."""
+    loop = asyncio.get_running_loop()
+    driver = _drivers.get(loop)
+    if driver is None:
+        _sweep()
+        driver = _drivers[loop] = Driver(loop)
+        driver.guard()
+    return driver
+
+
+def forget(driver: Driver) -> None:
+    """The loop ends; should it go on, it gets a new driver."""
+    if _drivers.get(driver.loop) is driver:
+        del _drivers[driver.loop]
+
+
+def _sweep() -> None:
+    """Loops that were closed without a word."""
+    from .undertaker import bury
+
+    for loop, driver in list(_drivers.items()):
+        if loop.is_closed():
+            _drivers.pop(loop, None)
+            bury(driver)
+
+
+def _forked() -> None:
+    if _drivers:
+        _inherited.append(_drivers.copy())
+        _drivers.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)

@@ -1,0 +1,79 @@
+"""One instance of the core's WebAssembly module, in wasmtime."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wasmtime import Engine, Func, Linker, Memory, Module, Store
+
+from .call import Call, Size, hot_call, hot_size
+from .frame import VERSION, Frame, number, parse
+from .machine import MachineDied
+from .wasi import System
+
+
+class Instance:
+    """A machine (see machine.py) with a memory of its own. It does not lock: its owner does."""
+
+    def __init__(self, engine: Engine, module: Module) -> None:
+        self._system = System()
+        self._store = Store(engine)
+        linker = Linker(engine)
+        self._system.define(linker)
+        self._exports: Any = linker.instantiate(self._store, module).exports(self._store)
+        self._start()
+        self._memory: Memory = self._exports["memory"]
+        self._in_buf: Call = hot_call(self._store, self._exports["in_buf"])
+        self._in_cap: Func = self._exports["in_cap"]
+        self._run: Call = hot_call(self._store, self._exports["run"])
+        self._data_size: Size = hot_size(self._store, self._memory)
+        self._size = 0
+        self._view = memoryview(b"")
+        self._system.attach(self._memory_view)
+
+    def _start(self) -> None:
+        try:
+            self._exports["_initialize"](self._store)
+            version = self._exports["abi_version"](self._store)
+        except Exception as error:
+            raise self._died(error) from None
+        if version != VERSION:
+            raise MachineDied(f"the core speaks version {version} of the frames, this package {VERSION}")
+
+    def _died(self, error: Exception) -> MachineDied:
+        words = self._system.words.decode("utf-8", "replace").strip() or str(error)
+        return MachineDied(words.partition("\n")[0][:500])
+
+    def run(self, parts: list[bytes], size: int) -> list[Frame]:
+        """Takes ``size`` bytes of input frames in pieces and gives the output frames."""
+        try:
+            at = self._in_buf(size)
+            view = self._memory_view()
+            for part in parts:
+                end = at + len(part)
+                view[at:end] = part
+                at = end
+            out = self._run(size)
+        except Exception as error:
+            raise self._died(error) from None
+        view = self._memory_view()
+        total = number(view[out : out + 4])
+        return parse(view[out + 4 : out + 4 + total])
+
+    def _memory_view(self) -> memoryview:
+        """The linear memory. It may grow in any call, and be somewhere else then."""
+        size = self._data_size()
+        if size != self._size:
+            self._view = memoryview(self._memory.get_buffer_ptr(self._store)).cast("B")
+            self._size = size
+        return self._view
+
+    def memory_size(self) -> int:
+        """Bytes of linear memory."""
+        return self._data_size()
+
+    def close(self) -> None:
+        """Frees it."""
+        self._view = memoryview(b"")
+        self._size = 0
+        self._store.close()

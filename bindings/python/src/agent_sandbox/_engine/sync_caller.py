@@ -1,0 +1,143 @@
+"""Calls of the core from threads: the work is done on the background loop, the caller waits. Twin of
+async_caller.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from .async_caller import milliseconds
+from .background import Background, background
+from .callbacks import Callbacks
+from .instant import instant
+from .link import Link
+from .operation import DROP, KEEP, QUEUE, Operation
+from .outcome import outcome, result
+from .sync_process import SyncEvents, SyncProcess, SyncStream, consume
+from .sync_source import Reads
+from .sync_wait import leave, until, value
+
+if TYPE_CHECKING:
+    from ..result import CommandResult
+    from .source import Source
+
+
+class SyncCaller:
+    """The ways in which classes call the core. KeyboardInterrupt cancels the call."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def _loop(self, anew: bool = False) -> Background:
+        loop = background()
+        if not loop.driver.engine.loaded():
+            loop.driver.engine.load()
+        client = self._link.client
+        if anew or not client.ready:
+            loop.wait(client.prepare(loop.driver, anew))
+        return loop
+
+    def _operation(self, **how: Any) -> Operation:
+        return Operation(self._loop().driver, self._link.client.transport, **how)
+
+    def _begin(
+        self, operation: Operation, method: str, params: dict[str, Any], data: bytes = b"", clock: float | None = None
+    ) -> None:
+        payload = self._link.payload(method, params, data, milliseconds(clock))
+        driver = operation.driver
+        driver.loop.call_soon_threadsafe(driver.call, operation, payload)
+
+    def _call(self, method: str, params: dict[str, Any], request_timeout: float | None = None) -> Any:
+        """Calls and waits for the result."""
+        return self._send(method, params, b"", request_timeout)
+
+    def _call_anew(self, method: str, params: dict[str, Any]) -> Any:
+        """Calls on the account: a local server that has ended meanwhile is found or started again."""
+        from .._generated.errors import ConnectFailedError
+
+        found = self._link.client.ready
+        try:
+            return self._call(method, params)
+        except ConnectFailedError:
+            if not self._link.client.local or not (found or self._link.client.reused):
+                raise
+        self._loop(anew=True)
+        return self._call(method, params)
+
+    def _call_now(self, method: str, params: dict[str, Any]) -> Any:
+        """Calls what needs no waiting."""
+        return instant(self._link.payload(method, params))
+
+    def _send(self, method: str, params: dict[str, Any], data: bytes, request_timeout: float | None = None) -> Any:
+        """Calls with bytes attached."""
+        operation = self._operation()
+        self._begin(operation, method, params, data, request_timeout)
+        return value(operation)
+
+    def _stream(self, method: str, params: dict[str, Any], pieces: Iterable[bytes]) -> Any:
+        """Calls with pieces that are sent while the call runs."""
+        operation = self._operation(input=Reads(lambda: pieces))
+        self._begin(operation, method, params)
+        return value(operation)
+
+    def _write(self, method: str, params: dict[str, Any], data: bytes, sources: dict[int, Source]) -> Any:
+        """Calls with bulk data, which the parameters name."""
+        operation = self._operation(sources=sources)
+        self._begin(operation, method, params, data)
+        return value(operation)
+
+    def _gathered(self, source: Source) -> bytes:
+        """The whole of a source, for what has to be held in memory."""
+        reads = source.pieces(self._operation())
+        assert isinstance(reads, Reads)
+        return b"".join(reads.here())
+
+    def _read(self, method: str, params: dict[str, Any]) -> bytes:
+        """Reads a whole body."""
+        operation = self._operation(output=KEEP)
+        self._begin(operation, method, params)
+        value(operation)
+        return b"".join([block for _, block in operation.blocks])
+
+    def _open(self, method: str, params: dict[str, Any]) -> SyncStream:
+        """Reads a body piece by piece."""
+        operation = self._operation(output=QUEUE)
+        self._start_following(operation, method, params)
+        return SyncStream(operation)
+
+    def _run(self, method: str, params: dict[str, Any], callbacks: Callbacks, retain: bool) -> CommandResult:
+        """Follows a process to its end; leaving ends the process."""
+        output = KEEP if retain else QUEUE if callbacks else DROP
+        operation = self._operation(output=output, bounded=bool(callbacks))
+        self._begin(operation, method, params)
+        try:
+            if callbacks:
+                consume(operation, callbacks)
+            else:
+                until(operation, "settlers", lambda: operation.outcome)
+        except BaseException:
+            leave(operation)
+            raise
+        return result(operation, outcome(operation, output=True))
+
+    def _start(self, method: str, params: dict[str, Any], callbacks: Callbacks, retain: bool) -> SyncProcess:
+        """Follows a process in the background, once it has started."""
+        operation = self._operation(output=KEEP if retain else QUEUE, bounded=bool(callbacks))
+        self._start_following(operation, method, params)
+        return SyncProcess(operation, callbacks)
+
+    def _watch(self, method: str, params: dict[str, Any]) -> SyncEvents:
+        """Follows events, once they are watched."""
+        operation = self._operation()
+        self._start_following(operation, method, params)
+        return SyncEvents(operation)
+
+    def _start_following(self, operation: Operation, method: str, params: dict[str, Any]) -> None:
+        self._begin(operation, method, params)
+        try:
+            until(operation, "waiters", lambda: operation.started or operation.outcome)
+        except BaseException:
+            leave(operation)
+            raise
+        if not operation.started:
+            outcome(operation, output=True)
