@@ -71,15 +71,24 @@ def is_localhost(host: str) -> bool:
     return name == "localhost" or name.endswith(".localhost")
 
 
+def is_address(host: str) -> bool:
+    """Whether it is an address, which needs no resolver."""
+    return ":" in host or _is_ipv4(host)
+
+
 def is_loopback(host: str) -> bool:
     """Whether a name or address is this machine, which no proxy can reach."""
     if is_localhost(host):
         return True
-    if ":" not in host and not host.startswith("127."):
-        return False
+    if ":" not in host:
+        return host.startswith("127.") and _is_ipv4(host)
     from ipaddress import ip_address
 
     try:
         return ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _is_ipv4(host: str) -> bool:
+    return host.count(".") == 3 and host.replace(".", "").isdigit()

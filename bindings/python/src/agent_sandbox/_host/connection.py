@@ -140,11 +140,13 @@ class Connection(asyncio.Protocol):
             self._exchange.room()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if exc and self._exchange:
-            self._read_rest()
-        self._end(exc)
-        self._pool.remove(self)
-        self._transport = self._lowest = None
+        try:
+            if exc and self._exchange:
+                self._read_rest()
+            self._end(exc)
+        finally:
+            self._pool.remove(self)
+            self._transport = self._lowest = None
 
     def _end(self, error: BaseException | None) -> None:
         exchange, reused = self._exchange, self._reused
@@ -155,13 +157,11 @@ class Connection(asyncio.Protocol):
         """A peer that answers early and closes makes sending fail, upon which asyncio
         gives up a connection whose answer still waits to be read.
         """
-        transport = self._lowest
-        if (
-            transport is None
-            or type(transport).__module__ != "asyncio.selector_events"
-            or transport is not self._transport
-        ):
-            return  # elsewhere the descriptor may be closed by now
+        transport = self._transport
+        if transport is None or transport is not self._lowest:
+            return  # inside TLS nothing can be read any more
+        if type(transport).__module__ != "asyncio.selector_events":
+            return  # another loop may have closed the descriptor by now
         descriptor = transport.get_extra_info("socket").fileno()
         while self._exchange:
             try:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import Any
 
-from .address import Address, is_localhost, joined
+from .address import Address, is_address, is_localhost, joined
 from .answer import Answer
 from .failure import CONNECT, LOST, NetFailure, dial_failure, reason, unusable
 from .proxy import Proxy
+from .race import connect, first_in_turn, first_to_connect
 from .trust import Trust, handshake_failure
 
 DIAL_LIMIT = 30.0
 """How long a connection may take to be made, in seconds. A request clock is usually shorter."""
-
-_SECOND_ADDRESS = 0.25  # RFC 8305: when to try the next address beside the first
 
 
 class Dialler:
@@ -102,19 +102,12 @@ class _Attempt:
         return self.transport
 
     async def _open(self, host: str, port: int) -> asyncio.Transport:
-        connect = self.loop.create_connection
-        if not is_localhost(host):
-            return (await connect(self._protocol, host, port, happy_eyeballs_delay=_SECOND_ADDRESS))[0]
-        try:
-            return (await connect(self._protocol, "127.0.0.1", port))[0]
-        except OSError as first:
-            try:
-                return (await connect(self._protocol, "::1", port))[0]
-            except OSError:
-                raise first from None
-
-    def _protocol(self) -> asyncio.Protocol:
-        return self.protocol
+        if is_localhost(host):
+            return await first_in_turn(self.loop, self.protocol, ("127.0.0.1", "::1"), port)
+        if is_address(host):
+            return await connect(self.loop, self.protocol, host, port)
+        found = await self.loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return await first_to_connect(self.loop, self.protocol, [info[4][0] for info in found], port)
 
     async def _secure(self, transport: asyncio.Transport, host: str) -> asyncio.Transport:
         self.stage = "tls"

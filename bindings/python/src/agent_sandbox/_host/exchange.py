@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .answer import Answer
-from .failure import OTHER, SEND, NetFailure, lost
+from .failure import SEND, SOURCE, NetFailure, lost
 from .request import Request
 from .upload import PiecesUpload, SourceUpload, Upload
 
@@ -108,15 +108,22 @@ class Exchange:
         assert answer is not None
         self._heard = True
         try:
+            self._take(answer, data)
+        except BaseException:  # of the driver: nothing more can be done for it
+            self.abort()
+            raise
+
+    def _take(self, answer: Answer, data: bytes) -> None:
+        try:
             answer.feed(data)
         except NetFailure as failure:
             self._deliver(answer)
             self.fail(failure)
             return
-        self._deliver(answer)
+        news = self._deliver(answer)
         if answer.complete:
             self._finish(answer)
-        elif self._events:
+        elif news and self._events:
             self._events.flush()
 
     def ended(self, error: BaseException | None, reused: bool) -> None:
@@ -133,14 +140,16 @@ class Exchange:
         """The connection takes bytes again."""
         self._upload.room()
 
-    def _deliver(self, answer: Answer) -> None:
-        if answer.status and not self._head_given:
+    def _deliver(self, answer: Answer) -> bool:
+        headed = self._head_given
+        if answer.status and not headed:
             self._head_given = True
             if self._events:
                 self._events.head(answer.status, answer.headers)
         chunk = answer.take()
         if chunk and self._events:
             self._events.data(chunk)
+        return bool(chunk) or headed != self._head_given
 
     def _finish(self, answer: Answer) -> None:
         events = self._settle()
@@ -190,9 +199,12 @@ class Exchange:
         self._http.soon(call)
 
     def spawn(self, upload: SourceUpload) -> asyncio.Task[None]:
-        return self._http.spawn(upload.run())
+        return self._http.spawn(upload.run(), self._source_cancelled)
+
+    def _source_cancelled(self) -> None:
+        self.source_failed(asyncio.CancelledError())
 
     def source_failed(self, error: BaseException) -> None:
         if self._events:
             self.source_error = error
-            self.fail(NetFailure(OTHER, f"the source of the body failed: {type(error).__name__}"))
+            self.fail(NetFailure(SOURCE, f"the source of the body failed: {type(error).__name__}"))

@@ -12,6 +12,7 @@ TLS = "tls"  # certificate or handshake: the request was never sent
 SEND = "send"  # the request may have reached the peer
 RESET = "reset"  # the connection ended inside the exchange
 OTHER = "other"
+SOURCE = "source"  # what the caller sends could not be read
 
 LOST = "the connection ended inside the exchange"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
 from typing import Any
 
 from .connection import Connection, key_of
@@ -16,6 +17,8 @@ from .proxy import Proxies
 from .request import Request
 from .trust import Trust
 from .upload import Body, upload
+
+_ENDED = NetFailure(CONNECT, "the event loop ended")
 
 
 class Http:
@@ -56,7 +59,7 @@ class Http:
         if connection:
             connection.begin(exchange)
         else:
-            exchange.dialling(self.spawn(self._dial(exchange, request)))
+            exchange.dialling(self.spawn(self._dial(exchange, request), partial(exchange.fail, _ENDED)))
         return exchange
 
     async def aclose(self) -> None:
@@ -79,10 +82,6 @@ class Http:
         except NetFailure as failure:
             exchange.dialling(None)
             exchange.fail(failure)
-        except asyncio.CancelledError:
-            exchange.dialling(None)
-            exchange.fail(NetFailure(CONNECT, "the event loop ended"))
-            raise
         else:
             connection.opened(transport)
             if exchange.live:
@@ -98,11 +97,19 @@ class Http:
             self._parser = response_parser()
         return self._parser
 
-    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Runs work that ends with this object."""
+    def spawn(self, work: Coroutine[Any, Any, None], cancelled: Callable[[], None]) -> asyncio.Task[None]:
+        """Runs work that ends with this object. ``cancelled`` is called when somebody
+        cancels it, even before it began.
+        """
+
+        def done(task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            if task.cancelled():
+                cancelled()
+
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(done)
         return task
 
     def soon(self, call: Callable[..., None], *args: Any) -> None:

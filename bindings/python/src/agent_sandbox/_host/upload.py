@@ -136,8 +136,6 @@ class SourceUpload(Upload):
         try:
             await self._all()
         except asyncio.CancelledError:
-            self._task = None
-            self._sink.source_failed(InterruptedError("the sending of the body was cancelled"))
             raise
         except BaseException as error:  # whatever it is, it is the caller's
             self._task = None
