@@ -1,6 +1,6 @@
-// browse.mjs DIR SANDBOXC: serves the pages of DIR, gets a key for their origin
-// from the local server, opens them in Chromium, and prints the title that the
-// page gives itself when its work is done.
+// browse.mjs DIR|ORIGIN SANDBOXC: serves the pages of DIR (those of ORIGIN are served
+// already), gets a key for their origin from the local server, opens them in
+// Chromium, and prints the title that the page gives itself when its work is done.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -20,8 +20,9 @@ const server = createServer((request, response) => {
     response.writeHead(404).end()
   }
 })
-await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-const origin = `http://127.0.0.1:${server.address().port}`
+const served = dir.startsWith('http')
+if (!served) await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+const origin = served ? dir : `http://127.0.0.1:${server.address().port}`
 
 const run = (...args) => execFileSync(sandboxc, args, { encoding: 'utf8' })
 const { url } = JSON.parse(run('serve', '--detach', '--json'))
@@ -41,7 +42,6 @@ try {
   console.log(title)
 } finally {
   await browser.close()
-  server.closeAllConnections()
-  server.close()
+  if (!served) server.close().closeAllConnections()
 }
 process.exitCode = failed ? 1 : 0

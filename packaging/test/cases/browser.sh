@@ -17,6 +17,22 @@ vite_page() {
 	open_page dist
 }
 
+# A development server moves what is installed into a folder of its own.
+vite_development() {
+	page_project vite
+	mv page.js show.js src/
+	chown -R "$(id -u)" .
+	own node "$tools/node_modules/vite/bin/vite.js" --host 127.0.0.1 --port 0 --strictPort --clearScreen false >vite.log 2>&1 &
+	local vite=$! origin=
+	trap "kill $vite; stop_server" EXIT
+	for _ in $(seq 100); do
+		origin=$(sed 's/\x1b\[[0-9;]*m//g' vite.log | grep -o 'http://127.0.0.1:[0-9]*' | head -n 1) && break
+		sleep 0.1
+	done
+	expect 'hello 0,255,10' own node "$tools/browse.mjs" "$origin" "$program"
+	from_package "$program"
+}
+
 esbuild_page() {
 	page_project esbuild
 	own "$tools/node_modules/.bin/esbuild" main.js --bundle --minify --format=esm --outfile=out/main.js --log-level=warning
@@ -42,6 +58,7 @@ edge() {
 
 cases_browser() {
 	case_ vite-in-chromium "$(id -u)" vite_page
+	case_ vite-development-in-chromium "$(id -u)" vite_development
 	case_ esbuild-in-chromium "$(id -u)" esbuild_page
 	case_ worker-in-chromium "$(id -u)" worker_page
 	case_ edge-bundle "$(id -u)" edge
