@@ -40,7 +40,12 @@ export async function serveFiles(routes) {
 function locate(routes, pathname) {
   for (const [path, target] of routes) {
     if (path === pathname) return target
-    if (path.endsWith('/') && path !== '/' && pathname.startsWith(path) && !pathname.includes('..')) {
+    if (
+      path.endsWith('/') &&
+      path !== '/' &&
+      pathname.startsWith(path) &&
+      !pathname.includes('..')
+    ) {
       return new URL(pathname.slice(path.length), target)
     }
   }

@@ -50,11 +50,27 @@ describe('a page', () => {
     const got = await page.evaluate(async () => {
       const sandbox = await sdk.Sandbox.create('base')
       const pieces = []
-      const result = await sandbox.commands.run('printf a; printf ü >&2; exit 3', { onStdout: (t) => pieces.push(t) })
+      const result = await sandbox.commands.run('printf a; printf ü >&2; exit 3', {
+        onStdout: (t) => pieces.push(t),
+      })
       const { stdout, stderr, exitCode } = result
-      return { stdout, stderr, exitCode, pieces, killed: await sandbox.kill(), shown: `${sandbox.provider} ${sandbox.isolation}` }
+      return {
+        stdout,
+        stderr,
+        exitCode,
+        pieces,
+        killed: await sandbox.kill(),
+        shown: `${sandbox.provider} ${sandbox.isolation}`,
+      }
     })
-    assert.deepEqual(got, { stdout: 'a', stderr: 'ü', exitCode: 3, pieces: ['a'], killed: true, shown: 'local namespaces' })
+    assert.deepEqual(got, {
+      stdout: 'a',
+      stderr: 'ü',
+      exitCode: 3,
+      pieces: ['a'],
+      killed: true,
+      shown: 'local namespaces',
+    })
   })
 
   test('sends and gets files in every form', async () => {
@@ -67,20 +83,29 @@ describe('a page', () => {
         const stream = () =>
           new ReadableStream({
             start(c) {
-              for (let at = 0; at < whole.length; at += 100_000) c.enqueue(whole.slice(at, at + 100_000))
+              for (let at = 0; at < whole.length; at += 100_000)
+                c.enqueue(whole.slice(at, at + 100_000))
               c.close()
             },
           })
-        const forms = { bytes: whole, buffer: whole.buffer, blob: new Blob([whole]), file: new File([whole], 'x'), stream: stream() }
+        const forms = {
+          bytes: whole,
+          buffer: whole.buffer,
+          blob: new Blob([whole]),
+          file: new File([whole], 'x'),
+          stream: stream(),
+        }
         const out = {}
         for (const [name, data] of Object.entries(forms)) {
           await sandbox.files.write(`/tmp/${name}`, data)
           out[name] = same(await sandbox.files.read(`/tmp/${name}`, { format: 'bytes' }), whole)
         }
         const blob = await sandbox.files.read('/tmp/blob', { format: 'blob' })
-        out['as blob'] = blob instanceof Blob && same(new Uint8Array(await blob.arrayBuffer()), whole)
+        out['as blob'] =
+          blob instanceof Blob && same(new Uint8Array(await blob.arrayBuffer()), whole)
         const pieces = []
-        for await (const piece of await sandbox.files.read('/tmp/blob', { format: 'stream' })) pieces.push(piece)
+        for await (const piece of await sandbox.files.read('/tmp/blob', { format: 'stream' }))
+          pieces.push(piece)
         out['as stream'] = same(new Uint8Array(await new Blob(pieces).arrayBuffer()), whole)
         await sandbox.files.write('/tmp/empty', '')
         out.empty = (await sandbox.files.read('/tmp/empty', { format: 'bytes' })).length === 0
@@ -114,7 +139,9 @@ describe('a page', () => {
     const got = await page.evaluate(async () => {
       const sandbox = await sdk.Sandbox.create('base')
       const handles = await Promise.all(
-        Array.from({ length: 20 }, () => sandbox.commands.run('echo up; exec sleep 1000', { background: true })),
+        Array.from({ length: 20 }, () =>
+          sandbox.commands.run('echo up; exec sleep 1000', { background: true }),
+        ),
       )
       // Each is read, so that each holds a connection.
       for (const handle of handles) await handle[Symbol.asyncIterator]().next()
@@ -126,7 +153,10 @@ describe('a page', () => {
       const rest = await Promise.allSettled(handles.filter((_, i) => i !== 7).map((h) => h.wait()))
       return { before, killed, signal: ended.signal, list, gone, lost: rest.length }
     })
-    assert.deepEqual({ ...got, signal: '' }, { before: 20, killed: true, signal: '', list: 19, gone: true, lost: 19 })
+    assert.deepEqual(
+      { ...got, signal: '' },
+      { before: 20, killed: true, signal: '', list: 19, gone: true, lost: 19 },
+    )
     assert.match(String(got.signal), /kill/i)
   })
 
@@ -135,8 +165,14 @@ describe('a page', () => {
       const sandbox = await sdk.Sandbox.create('base')
       try {
         const stop = new AbortController()
-        const running = sandbox.commands.run('echo up; exec sleep 1000', { signal: stop.signal, onStdout: () => stop.abort(new Error('enough')) })
-        const reason = await running.then(() => 'ended', (error) => error.message)
+        const running = sandbox.commands.run('echo up; exec sleep 1000', {
+          signal: stop.signal,
+          onStdout: () => stop.abort(new Error('enough')),
+        })
+        const reason = await running.then(
+          () => 'ended',
+          (error) => error.message,
+        )
         for (let i = 0; i < 100; i++) {
           if ((await sandbox.commands.list()).length === 0) break
           await new Promise((resolve) => setTimeout(resolve, 50))
@@ -200,10 +236,20 @@ describe('a page', () => {
         const seen = []
         const watch = await sandbox.files.watchDir('/home/user', (event) => seen.push(event.name))
         let text = ''
-        const terminal = await sandbox.pty.create({ cols: 80, rows: 24, onData: (bytes) => { text += new TextDecoder().decode(bytes) } })
-        await sandbox.pty.sendInput(terminal.pid, new TextEncoder().encode('touch made; echo $((6*7)); exit\n'))
+        const terminal = await sandbox.pty.create({
+          cols: 80,
+          rows: 24,
+          onData: (bytes) => {
+            text += new TextDecoder().decode(bytes)
+          },
+        })
+        await sandbox.pty.sendInput(
+          terminal.pid,
+          new TextEncoder().encode('touch made; echo $((6*7)); exit\n'),
+        )
         await terminal.wait()
-        for (let i = 0; i < 100 && seen.length === 0; i++) await new Promise((resolve) => setTimeout(resolve, 20))
+        for (let i = 0; i < 100 && seen.length === 0; i++)
+          await new Promise((resolve) => setTimeout(resolve, 20))
         await watch.stop()
         return { name: seen[0], answer: text.includes('42') }
       } finally {
@@ -219,7 +265,12 @@ describe('a page', () => {
     await page.waitForFunction(() => globalThis.ready)
     await page.evaluate(async () => (await sdk.Sandbox.create('base')).kill()) // the core is loaded
     await second.close()
-    const error = await page.evaluate(() => sdk.Sandbox.create('base', { retries: 0 }).then(() => ({}), (e) => ({ name: e.name, code: e.code, message: e.message })))
+    const error = await page.evaluate(() =>
+      sdk.Sandbox.create('base', { retries: 0 }).then(
+        () => ({}),
+        (e) => ({ name: e.name, code: e.code, message: e.message }),
+      ),
+    )
     assert.equal(error.code, 'E5001')
     assert.match(error.message, /sandboxc serve/)
     assert.match(error.message, /127\.0\.0\.1:\d+/)
@@ -231,7 +282,12 @@ test('without a key, the error says how to get one', async () => {
   await page.evaluate(() => sessionStorage.clear())
   await page.reload()
   await page.waitForFunction(() => globalThis.ready)
-  const error = await page.evaluate(() => sdk.Sandbox.create('base').then(() => ({}), (e) => ({ code: e.code, name: e.name, suggestion: e.suggestion })))
+  const error = await page.evaluate(() =>
+    sdk.Sandbox.create('base').then(
+      () => ({}),
+      (e) => ({ code: e.code, name: e.name, suggestion: e.suggestion }),
+    ),
+  )
   assert.equal(error.code, 'E1001')
   assert.equal(error.name, 'InvalidAPIKeyError')
   assert.match(error.suggestion, /sandboxc serve --page-key http:\/\/127/)

@@ -45,7 +45,9 @@ test('a page exchanges the code in its address for a key, and hides the code', a
   const address = await server.page('index.html?x=1')
   const page = await open(`${(await server.page()).replace('#code=', '?x=1#part&code=')}`)
   assert.match(address, /%3Fx=1#code=/, 'a path is a path')
-  const [first, second] = await page.evaluate(() => Promise.all([globalThis.key(), globalThis.key()]))
+  const [first, second] = await page.evaluate(() =>
+    Promise.all([globalThis.key(), globalThis.key()]),
+  )
   assert.match(first.apiKey, /^page_/)
   assert.deepEqual({ ...first, apiKey: '' }, { apiKey: '', apiUrl: server.url, provider: 'local' })
   assert.deepEqual(second, first, 'two who ask at once share the one code')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import { gzipSync } from 'node:zlib'
 import { after, before, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { serveFiles } from '../conformance/chromium-files.mjs'
 import { launchChromium } from '../conformance/chromium-launch.mjs'
 import { bundle } from './bundle.mjs'
@@ -43,7 +43,12 @@ async function startPeer() {
       })
       return response.end()
     }
-    seen.push({ host: request.headers.host, path: request.url, headers: request.headers, method: request.method })
+    seen.push({
+      host: request.headers.host,
+      path: request.url,
+      headers: request.headers,
+      method: request.method,
+    })
     const answer = answers[new URL(request.url, 'http://x').pathname]
     if (answer) answer(request, response)
     else response.writeHead(404).end()
@@ -66,7 +71,9 @@ const answers = {
   },
   '/gzip': (_request, response) => {
     const packed = gzipSync('unpacked'.repeat(1000))
-    response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': packed.length }).end(packed)
+    response
+      .writeHead(200, { 'content-encoding': 'gzip', 'content-length': packed.length })
+      .end(packed)
   },
   '/redirect': (_request, response) => response.writeHead(302, { location: '/plain' }).end(),
   '/closed': (_request, response) => {
@@ -105,11 +112,24 @@ const ask = (request) => page.evaluate((r) => globalThis.ask(r), request)
 describe('an exchange', () => {
   test('comes in order, and never before the call has returned', async () => {
     const { status, text, events } = await ask({ method: 'GET', url: `${peer.url}/plain` })
-    assert.deepEqual({ status, text, events }, { status: 200, text: 'plain text', events: ['begun', 'head', 'chunk', 'end'] })
+    assert.deepEqual(
+      { status, text, events },
+      { status: 200, text: 'plain text', events: ['begun', 'head', 'chunk', 'end'] },
+    )
   })
 
   test('leaves out what a browser says itself', async () => {
-    await ask({ method: 'GET', url: `${peer.url}/plain`, headers: [['User-Agent', 'ours'], ['accept-encoding', 'identity'], ['Content-Length', '5'], ['x-kept', 'a'], ['x-kept', 'b']] })
+    await ask({
+      method: 'GET',
+      url: `${peer.url}/plain`,
+      headers: [
+        ['User-Agent', 'ours'],
+        ['accept-encoding', 'identity'],
+        ['Content-Length', '5'],
+        ['x-kept', 'a'],
+        ['x-kept', 'b'],
+      ],
+    })
     const { headers } = seen.at(-1)
     assert.match(headers['user-agent'], /^Mozilla/)
     assert.equal(headers['x-kept'], 'a, b')
@@ -135,9 +155,43 @@ describe('an exchange', () => {
       const said = []
       const note = (name) => () => said.push(name)
       const host = globalThis.platform.host({})
-      const events = { head: note('head'), chunk: note('chunk'), end: note('end'), error: note('error'), wanted: note('wanted') }
-      host.http({ method: 'GET', url: `${url}/hang`, headers: [], body: { kind: 'none' }, lasting: true, bulk: false }, events).abort()
-      const second = host.http({ method: 'GET', url: `${url}/hang`, headers: [], body: { kind: 'none' }, lasting: true, bulk: false }, { ...events, head: () => { said.push('head'); second.abort() } })
+      const events = {
+        head: note('head'),
+        chunk: note('chunk'),
+        end: note('end'),
+        error: note('error'),
+        wanted: note('wanted'),
+      }
+      host
+        .http(
+          {
+            method: 'GET',
+            url: `${url}/hang`,
+            headers: [],
+            body: { kind: 'none' },
+            lasting: true,
+            bulk: false,
+          },
+          events,
+        )
+        .abort()
+      const second = host.http(
+        {
+          method: 'GET',
+          url: `${url}/hang`,
+          headers: [],
+          body: { kind: 'none' },
+          lasting: true,
+          bulk: false,
+        },
+        {
+          ...events,
+          head: () => {
+            said.push('head')
+            second.abort()
+          },
+        },
+      )
       await new Promise((resolve) => setTimeout(resolve, 300))
       return said
     }, peer.url)
@@ -150,7 +204,10 @@ describe('an exchange', () => {
       await globalThis.ask({ method: 'GET', url: `${url}/plain` }, (event, exchange) => {
         if (event === 'begun') {
           exchange.pause()
-          setTimeout(() => { order.push('resumed'); exchange.resume() }, 200)
+          setTimeout(() => {
+            order.push('resumed')
+            exchange.resume()
+          }, 200)
         } else order.push(event)
       })
       return order
@@ -163,15 +220,24 @@ describe('a failure', () => {
   test('of a connection that nobody answers names the three causes', async () => {
     const { server, port } = await startPeer()
     await new Promise((resolve) => server.close(resolve))
-    const { failure } = await ask({ method: 'POST', url: `http://127.0.0.1:${port}/?token=s3cr3t`, body: { kind: 'none' } })
+    const { failure } = await ask({
+      method: 'POST',
+      url: `http://127.0.0.1:${port}/?token=s3cr3t`,
+      body: { kind: 'none' },
+    })
     assert.equal(failure.kind, 'connect')
     assert.equal(failure.host, `127.0.0.1:${port}`)
-    for (const cause of [/sandboxc serve/, /CORS/, /mixed content/]) assert.match(failure.message, cause)
+    for (const cause of [/sandboxc serve/, /CORS/, /mixed content/])
+      assert.match(failure.message, cause)
     assert.doesNotMatch(JSON.stringify(failure), /s3cr3t/)
   })
 
   test('of CORS names the origin, and is not taken for unsent', async () => {
-    const { failure } = await ask({ method: 'POST', url: `${peer.url}/closed`, body: { kind: 'none' } })
+    const { failure } = await ask({
+      method: 'POST',
+      url: `${peer.url}/closed`,
+      body: { kind: 'none' },
+    })
     assert.equal(failure.kind, 'send')
     assert.match(failure.message, /--allow-origin/)
     assert.ok(failure.message.includes(files.origin))
@@ -191,7 +257,11 @@ describe('a body', () => {
       ([url, make]) => {
         const text = (s) => new TextEncoder().encode(s)
         const source = new Function(`return (${make})`)()
-        return globalThis.ask({ method: 'POST', url, body: { kind: 'source', prefix: text('<'), source, suffix: text('>') } })
+        return globalThis.ask({
+          method: 'POST',
+          url,
+          body: { kind: 'source', prefix: text('<'), source, suffix: text('>') },
+        })
       },
       [`${peer.url}${path}`, source],
     )
@@ -217,7 +287,9 @@ describe('a body', () => {
   })
 
   test('whose source fails says so', async () => {
-    const { failure } = await send(`{ replayable: false, async *open() { throw new Error('the disk is gone') } }`)
+    const { failure } = await send(
+      `{ replayable: false, async *open() { throw new Error('the disk is gone') } }`,
+    )
     assert.equal(failure.kind, 'source')
     assert.match(failure.message, /the disk is gone/)
   })
@@ -225,14 +297,26 @@ describe('a body', () => {
   test('of pieces is sent when the last one is there', async () => {
     const { text, events } = await page.evaluate((url) => {
       const pieces = ['one ', 'two ', 'three']
-      return globalThis.ask({ method: 'POST', url, body: { kind: 'pieces' } }, (event, exchange) => {
-        if (event !== 'wanted') return
-        const next = pieces.shift()
-        next ? exchange.sendPiece(new TextEncoder().encode(next)) : exchange.endPieces()
-      })
+      return globalThis.ask(
+        { method: 'POST', url, body: { kind: 'pieces' } },
+        (event, exchange) => {
+          if (event !== 'wanted') return
+          const next = pieces.shift()
+          next ? exchange.sendPiece(new TextEncoder().encode(next)) : exchange.endPieces()
+        },
+      )
     }, `${peer.url}/echo`)
     assert.equal(text, 'one two three')
-    assert.deepEqual(events, ['begun', 'wanted', 'wanted', 'wanted', 'wanted', 'head', 'chunk', 'end'])
+    assert.deepEqual(events, [
+      'begun',
+      'wanted',
+      'wanted',
+      'wanted',
+      'wanted',
+      'head',
+      'chunk',
+      'end',
+    ])
   })
 })
 
@@ -243,11 +327,21 @@ describe('a bulk answer', () => {
       const body = await new Promise((resolve) => {
         const exchange = globalThis.platform.host({}).http(
           { method: 'GET', url, headers: [], body: { kind: 'none' }, lasting: false, bulk: true },
-          { head: () => { events.push('head'); setTimeout(() => resolve(exchange.toHost(false)), 100) }, chunk: () => events.push('chunk'), end: () => events.push('end'), error: () => events.push('error'), wanted() {} },
+          {
+            head: () => {
+              events.push('head')
+              setTimeout(() => resolve(exchange.toHost(false)), 100)
+            },
+            chunk: () => events.push('chunk'),
+            end: () => events.push('end'),
+            error: () => events.push('error'),
+            wanted() {},
+          },
         )
       })
       let text = ''
-      for (let piece = await body.read(); piece; piece = await body.read()) text += new TextDecoder().decode(piece)
+      for (let piece = await body.read(); piece; piece = await body.read())
+        text += new TextDecoder().decode(piece)
       return { events, text }
     }, `${peer.url}/plain`)
     assert.deepEqual(got, { events: ['head'], text: 'plain text' })
@@ -256,10 +350,18 @@ describe('a bulk answer', () => {
   test('that is cut rejects with a failure, not with the browser’s words', async () => {
     const failure = await page.evaluate(async (url) => {
       const body = await new Promise((resolve) => {
-        const exchange = globalThis.platform.host({}).http(
-          { method: 'GET', url, headers: [], body: { kind: 'none' }, lasting: false, bulk: true },
-          { head: () => resolve(exchange.toHost(false)), chunk() {}, end() {}, error() {}, wanted() {} },
-        )
+        const exchange = globalThis.platform
+          .host({})
+          .http(
+            { method: 'GET', url, headers: [], body: { kind: 'none' }, lasting: false, bulk: true },
+            {
+              head: () => resolve(exchange.toHost(false)),
+              chunk() {},
+              end() {},
+              error() {},
+              wanted() {},
+            },
+          )
       })
       try {
         while (await body.read());
@@ -280,30 +382,58 @@ describe('names', () => {
       const nothing = { chunk() {}, end() {}, wanted() {} }
       const open = (lasting, path) =>
         new Promise((resolve, reject) => {
-          host.http({ method: 'GET', url: url + path, headers: [], body: { kind: 'none' }, lasting, bulk: false }, { ...nothing, head: resolve, error: reject })
+          host.http(
+            {
+              method: 'GET',
+              url: url + path,
+              headers: [],
+              body: { kind: 'none' },
+              lasting,
+              bulk: false,
+            },
+            { ...nothing, head: resolve, error: reject },
+          )
         })
       await Promise.all(Array.from({ length: 20 }, () => open(true, '/hang')))
       await open(false, '/plain')
     }, `http://${host}`)
     const counts = {}
-    for (const { host: name, path } of seen) if (path === '/hang') counts[name] = (counts[name] ?? 0) + 1
+    for (const { host: name, path } of seen)
+      if (path === '/hang') counts[name] = (counts[name] ?? 0) + 1
     assert.deepEqual(Object.values(counts), [5, 5, 5, 5])
-    for (const name of Object.keys(counts)) assert.match(name, new RegExp(`^49983-iabc-\\d+\\.localhost:${peer.port}$`))
-    assert.deepEqual(seen.filter(({ path }) => path === '/plain').map((r) => r.host), [host])
+    for (const name of Object.keys(counts))
+      assert.match(name, new RegExp(`^49983-iabc-\\d+\\.localhost:${peer.port}$`))
+    assert.deepEqual(
+      seen.filter(({ path }) => path === '/plain').map((r) => r.host),
+      [host],
+    )
   })
 
   test('a name is free again after its request; other hosts are left alone', async () => {
     seen = []
-    await page.evaluate(async ([port, url]) => {
-      const host = globalThis.platform.host({})
-      for (const base of [`http://49983-ixyz.localhost:${port}`, url]) {
-        for (let i = 0; i < 12; i++) {
-          await new Promise((resolve) => {
-            host.http({ method: 'GET', url: `${base}/plain`, headers: [], body: { kind: 'none' }, lasting: true, bulk: false }, { head() {}, chunk() {}, end: resolve, error: resolve, wanted() {} })
-          })
+    await page.evaluate(
+      async ([port, url]) => {
+        const host = globalThis.platform.host({})
+        for (const base of [`http://49983-ixyz.localhost:${port}`, url]) {
+          for (let i = 0; i < 12; i++) {
+            await new Promise((resolve) => {
+              host.http(
+                {
+                  method: 'GET',
+                  url: `${base}/plain`,
+                  headers: [],
+                  body: { kind: 'none' },
+                  lasting: true,
+                  bulk: false,
+                },
+                { head() {}, chunk() {}, end: resolve, error: resolve, wanted() {} },
+              )
+            })
+          }
         }
-      }
-    }, [peer.port, peer.url])
+      },
+      [peer.port, peer.url],
+    )
     assert.equal(new Set(seen.map((r) => r.host)).size, 2)
     assert.equal(seen.filter((r) => r.host === `127.0.0.1:${peer.port}`).length, 12)
   })
@@ -312,7 +442,12 @@ describe('names', () => {
 describe('the core', () => {
   // The smallest module.
   const empty = 'new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])'
-  const compiles = (make) => page.evaluate(async (make) => String(await globalThis.platform.loadWasm(new Function(`return (${make})`)())), make)
+  const compiles = (make) =>
+    page.evaluate(
+      async (make) =>
+        String(await globalThis.platform.loadWasm(new Function(`return (${make})`)())),
+      make,
+    )
 
   for (const [what, make] of Object.entries({
     bytes: empty,
@@ -323,12 +458,16 @@ describe('the core', () => {
     'a Response of a wrong type': `new Response(${empty}, { headers: { 'content-type': 'text/html' } })`,
     'the address of one': `URL.createObjectURL(new Blob([${empty}]))`,
   })) {
-    test(`is taken as ${what}`, async () => assert.equal(await compiles(make), '[object WebAssembly.Module]'))
+    test(`is taken as ${what}`, async () =>
+      assert.equal(await compiles(make), '[object WebAssembly.Module]'))
   }
 
   test('that is not there is missed by name and with advice', async () => {
     await assert.rejects(compiles('undefined'), /core\.wasm.*status 404.*option wasm/s)
-    await assert.rejects(compiles(`'${peer.url}/none?key=s3cr3t'`), (error) => /status 404/.test(error) && !/s3cr3t/.test(error))
+    await assert.rejects(
+      compiles(`'${peer.url}/none?key=s3cr3t'`),
+      (error) => /status 404/.test(error) && !/s3cr3t/.test(error),
+    )
   })
 })
 
@@ -342,12 +481,21 @@ test('options that only a program has are refused by name', async () => {
 })
 
 test('settings are what the page was given', async () => {
-  const found = await page.evaluate(() => globalThis.platform.readSettings({ settings: { env: { A: 'a', B: 'b' }, config: 'x = 1' } }, ['A', 'C']))
+  const found = await page.evaluate(() =>
+    globalThis.platform.readSettings({ settings: { env: { A: 'a', B: 'b' }, config: 'x = 1' } }, [
+      'A',
+      'C',
+    ]),
+  )
   assert.deepEqual(found, { env: { A: 'a' }, config: 'x = 1' })
 })
 
 test('a page without a key is told how to get one', async () => {
-  const error = await page.evaluate(() => globalThis.platform.credential((e) => Object.assign(new Error(e.message), e)).catch((e) => ({ ...e })))
+  const error = await page.evaluate(() =>
+    globalThis.platform
+      .credential((e) => Object.assign(new Error(e.message), e))
+      .catch((e) => ({ ...e })),
+  )
   assert.equal(error.code, 'E1001')
   assert.ok(error.suggestion.includes(`sandboxc serve --page-key ${files.origin}`))
 })
@@ -355,7 +503,15 @@ test('a page without a key is told how to get one', async () => {
 describe('a WebSocket', () => {
   test('that would need headers says that a page has none', async () => {
     const failure = await page.evaluate(
-      (url) => new Promise((resolve) => globalThis.platform.host({}).socket({ url, headers: [['x-token', 's3cr3t']], subprotocols: [], maxMessage: 10 }, { open() {}, text() {}, binary() {}, closed: resolve })),
+      (url) =>
+        new Promise((resolve) =>
+          globalThis.platform
+            .host({})
+            .socket(
+              { url, headers: [['x-token', 's3cr3t']], subprotocols: [], maxMessage: 10 },
+              { open() {}, text() {}, binary() {}, closed: resolve },
+            ),
+        ),
       `ws://127.0.0.1:${peer.port}/`,
     )
     assert.match(failure.message, /headers.*x-token/)
@@ -364,7 +520,15 @@ describe('a WebSocket', () => {
 
   test('that nobody answers', async () => {
     const failure = await page.evaluate(
-      (url) => new Promise((resolve) => globalThis.platform.host({}).socket({ url, headers: [], subprotocols: [], maxMessage: 10 }, { open() {}, text() {}, binary() {}, closed: resolve })),
+      (url) =>
+        new Promise((resolve) =>
+          globalThis.platform
+            .host({})
+            .socket(
+              { url, headers: [], subprotocols: [], maxMessage: 10 },
+              { open() {}, text() {}, binary() {}, closed: resolve },
+            ),
+        ),
       `ws://127.0.0.1:${peer.port}/`,
     )
     assert.equal(failure.kind, 'connect')

@@ -25,7 +25,10 @@ export async function startServer(pages) {
   const sandboxc = await program()
   const state = await mkdtemp(join(tmpdir(), 'sandboxc-'))
   const env = { PATH: process.env.PATH, HOME: state, XDG_STATE_HOME: state, XDG_CONFIG_HOME: state }
-  const child = spawn(sandboxc, ['serve', '--json', '--pages', pages], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(sandboxc, ['serve', '--json', '--pages', pages], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const ended = new Promise((resolve) => child.on('exit', resolve))
   for await (const line of createInterface({ input: child.stdout })) {
     const info = JSON.parse(line)

@@ -7,7 +7,10 @@ const spoolSize = 4 << 20
  * What fetch is to send. A body with a source is composed as a Blob, which the browser reads from
  * where its parts lie; a stream is spooled first, since Chromium sends streams over HTTP/2 only.
  */
-export async function compose(body: RequestBody, live: () => boolean): Promise<BodyInit | undefined> {
+export async function compose(
+  body: RequestBody,
+  live: () => boolean,
+): Promise<BodyInit | undefined> {
   switch (body.kind) {
     case 'none':
     case 'pieces':
@@ -15,7 +18,11 @@ export async function compose(body: RequestBody, live: () => boolean): Promise<B
     case 'bytes':
       return body.bytes as Uint8Array<ArrayBuffer>
     case 'source':
-      return new Blob([body.prefix as BlobPart, ...(await parts(body.source, live)), body.suffix as BlobPart])
+      return new Blob([
+        body.prefix as BlobPart,
+        ...(await parts(body.source, live)),
+        body.suffix as BlobPart,
+      ])
   }
 }
 
@@ -37,7 +44,9 @@ async function parts(source: Source, live: () => boolean): Promise<BlobPart[]> {
 /** What the caller sends could not be read. */
 export class SourceError extends Error {
   constructor(cause: unknown) {
-    super(cause instanceof Error ? cause.message : 'what was to be sent could not be read', { cause })
+    super(cause instanceof Error ? cause.message : 'what was to be sent could not be read', {
+      cause,
+    })
   }
 }
 

@@ -8,7 +8,12 @@ export class BrowserBody implements BulkBody {
   readonly #cut: () => Failure
 
   /** `over` is told when nothing more comes; `cut` makes the failure of a body that ended too early. */
-  constructor(reader: ReadableStreamDefaultReader<Uint8Array> | undefined, length: number | undefined, over: () => void, cut: () => Failure) {
+  constructor(
+    reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+    length: number | undefined,
+    over: () => void,
+    cut: () => Failure,
+  ) {
     this.#reader = reader
     this.length = length
     this.#over = over

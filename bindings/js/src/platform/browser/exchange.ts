@@ -65,13 +65,20 @@ export class Exchange implements HttpExchange {
 
   toHost(): BulkBody {
     const length = Number(this.#lengthOfAnswer ?? Number.NaN)
-    return new BrowserBody(this.#reader, Number.isNaN(length) ? undefined : length, () => this.#finish(), () => cut(this.#url))
+    return new BrowserBody(
+      this.#reader,
+      Number.isNaN(length) ? undefined : length,
+      () => this.#finish(),
+      () => cut(this.#url),
+    )
   }
 
   async #run(): Promise<void> {
     await null // no event comes inside the constructor
     if (this.#over) return
-    const body = this.#pieces ? await this.#collected(this.#pieces) : await compose(this.#request.body, () => !this.#over)
+    const body = this.#pieces
+      ? await this.#collected(this.#pieces)
+      : await compose(this.#request.body, () => !this.#over)
     if (this.#over) return
     const response = await this.#ask(body)
     if (!response || this.#over) return
@@ -154,6 +161,9 @@ export class Exchange implements HttpExchange {
 }
 
 function unsent(url: URL, error: unknown): Failure {
-  const failure = other(url, error instanceof Error ? error.message : 'the request could not be made')
+  const failure = other(
+    url,
+    error instanceof Error ? error.message : 'the request could not be made',
+  )
   return error instanceof SourceError ? { ...failure, kind: 'source' } : failure
 }

@@ -10,7 +10,12 @@ const probeClock = 2000
 export async function explain(url: URL, method: string): Promise<Failure> {
   const host = hostPort(url)
   if (mixed(url)) {
-    return { kind: 'connect', host, message: 'an https page may not use http (mixed content): serve the page by http, or use an https address' }
+    return {
+      kind: 'connect',
+      host,
+      message:
+        'an https page may not use http (mixed content): serve the page by http, or use an https address',
+    }
   }
   if (await answers(url)) {
     return {
@@ -55,7 +60,13 @@ async function answers(url: URL): Promise<boolean> {
   const stop = new AbortController()
   const timer = setTimeout(() => stop.abort(), probeClock)
   try {
-    await fetch(`${url.origin}/`, { mode: 'no-cors', method: 'HEAD', cache: 'no-store', credentials: 'omit', signal: stop.signal })
+    await fetch(`${url.origin}/`, {
+      mode: 'no-cors',
+      method: 'HEAD',
+      cache: 'no-store',
+      credentials: 'omit',
+      signal: stop.signal,
+    })
     return true
   } catch {
     return false
@@ -65,11 +76,17 @@ async function answers(url: URL): Promise<boolean> {
 }
 
 function mixed(url: URL): boolean {
-  return globalThis.location?.protocol === 'https:' && url.protocol === 'http:' && !loopback(url.hostname)
+  return (
+    globalThis.location?.protocol === 'https:' &&
+    url.protocol === 'http:' &&
+    !loopback(url.hostname)
+  )
 }
 
 export function loopback(name: string): boolean {
-  return name === 'localhost' || name.endsWith('.localhost') || name === '127.0.0.1' || name === '[::1]'
+  return (
+    name === 'localhost' || name.endsWith('.localhost') || name === '127.0.0.1' || name === '[::1]'
+  )
 }
 
 function origin(): string {

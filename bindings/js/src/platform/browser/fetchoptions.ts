@@ -7,7 +7,12 @@ export class FetchOptions {
 
   /** No cookies, no cache, no redirects. */
   get common(): RequestInit {
-    this.#common ??= accepted({ cache: 'no-store', credentials: 'omit', redirect: 'manual', referrerPolicy: 'no-referrer' })
+    this.#common ??= accepted({
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'manual',
+      referrerPolicy: 'no-referrer',
+    })
     return this.#common
   }
 }

@@ -29,7 +29,10 @@ export class Names {
 
   #counts(key: string): number[] {
     let counts = this.#taken.get(key)
-    if (!counts) this.#taken.set(key, (counts = []))
+    if (!counts) {
+      counts = []
+      this.#taken.set(key, counts)
+    }
     return counts
   }
 

@@ -40,7 +40,11 @@ async function find(fail: Failing): Promise<PageCredential | undefined> {
 /** Only a page of the local server takes a code: elsewhere `#code=` is somebody else's. */
 function takesCode(): boolean {
   const page = globalThis.location
-  return typeof document === 'object' && !!page?.pathname.startsWith('/pages/') && codeInFragment.test(page.hash)
+  return (
+    typeof document === 'object' &&
+    !!page?.pathname.startsWith('/pages/') &&
+    codeInFragment.test(page.hash)
+  )
 }
 
 function takeCode(): string | undefined {
@@ -62,7 +66,12 @@ async function exchange(code: string, fail: Failing): Promise<string> {
       credentials: 'omit',
     })
   } catch (cause) {
-    throw fail({ code: 'E5001', message: 'the local server that served this page does not answer', suggestion: 'start it again: sandboxc serve --pages DIR', cause })
+    throw fail({
+      code: 'E5001',
+      message: 'the local server that served this page does not answer',
+      suggestion: 'start it again: sandboxc serve --pages DIR',
+      cause,
+    })
   }
   const answer = (await response.json().catch(() => ({}))) as { key?: string; message?: string }
   if (answer.key) return answer.key

@@ -22,7 +22,9 @@ export class Socket implements SocketHandle {
     try {
       this.#socket = this.#dial()
     } catch (error) {
-      queueMicrotask(() => this.#closed({ kind: 'other', host: '', message: (error as Error).message }))
+      queueMicrotask(() =>
+        this.#closed({ kind: 'other', host: '', message: (error as Error).message }),
+      )
     }
   }
 
@@ -56,7 +58,9 @@ export class Socket implements SocketHandle {
     const { url, headers, subprotocols } = this.#request
     if (headers.length > 0) {
       const names = headers.map(([name]) => name).join(', ')
-      throw new Error(`a page cannot send headers with a WebSocket (${names}): only the address and subprotocols`)
+      throw new Error(
+        `a page cannot send headers with a WebSocket (${names}): only the address and subprotocols`,
+      )
     }
     const socket = new WebSocket(url, subprotocols)
     socket.binaryType = 'arraybuffer'
@@ -74,7 +78,13 @@ export class Socket implements SocketHandle {
     const bytes = text ? new TextEncoder().encode(data) : new Uint8Array(data)
     if (bytes.length > this.#request.maxMessage) {
       this.#socket?.close(tooBig)
-      return this.#deliver(() => this.#closed(this.#lost(`a message of ${bytes.length} bytes is longer than ${this.#request.maxMessage}`)))
+      return this.#deliver(() =>
+        this.#closed(
+          this.#lost(
+            `a message of ${bytes.length} bytes is longer than ${this.#request.maxMessage}`,
+          ),
+        ),
+      )
     }
     this.#deliver(() => (text ? this.#events.text(bytes) : this.#events.binary(bytes)))
   }
@@ -87,7 +97,12 @@ export class Socket implements SocketHandle {
 
   #failure(close: CloseEvent): Failure | undefined {
     if (!this.#opened) {
-      return { ...this.#lost('the browser could not open the WebSocket, and does not say why: is the server running, and is the address right?'), kind: 'connect' }
+      return {
+        ...this.#lost(
+          'the browser could not open the WebSocket, and does not say why: is the server running, and is the address right?',
+        ),
+        kind: 'connect',
+      }
     }
     if (close.code === normal || close.code === 1005) return undefined
     return this.#lost(`the WebSocket was closed with code ${close.code}`)

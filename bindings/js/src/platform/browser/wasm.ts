@@ -4,7 +4,8 @@ import type { WasmSource } from '../platform.ts'
 export async function loadWasm(given?: WasmSource): Promise<WebAssembly.Module> {
   const source = await (given ?? beside())
   if (source instanceof WebAssembly.Module) return source
-  if (typeof source === 'string' || source instanceof URL) return compileAnswer(await download(source))
+  if (typeof source === 'string' || source instanceof URL)
+    return compileAnswer(await download(source))
   if (source instanceof Response) return compileAnswer(source)
   return WebAssembly.compile(source as BufferSource)
 }
@@ -14,19 +15,25 @@ function beside(): URL {
   try {
     return new URL('./core.wasm', import.meta.url)
   } catch {
-    throw new Error('this script does not know where it came from, so it cannot find core.wasm: pass the option wasm (a WebAssembly.Module, bytes, a Response or a URL)')
+    throw new Error(
+      'this script does not know where it came from, so it cannot find core.wasm: pass the option wasm (a WebAssembly.Module, bytes, a Response or a URL)',
+    )
   }
 }
 
 async function download(source: string | URL): Promise<Response> {
-  const advice = 'serve the file core.wasm of the package beside its script, or pass the option wasm'
+  const advice =
+    'serve the file core.wasm of the package beside its script, or pass the option wasm'
   let response: Response
   try {
     response = await fetch(source)
   } catch (cause) {
     throw new Error(`core.wasm could not be had from ${place(source)}: ${advice}`, { cause })
   }
-  if (!response.ok) throw new Error(`core.wasm could not be had from ${place(source)} (status ${response.status}): ${advice}`)
+  if (!response.ok)
+    throw new Error(
+      `core.wasm could not be had from ${place(source)} (status ${response.status}): ${advice}`,
+    )
   return response
 }
 
