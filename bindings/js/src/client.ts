@@ -146,6 +146,18 @@ async function readClient(options: ClientOptions): Promise<Found> {
 }
 
 /**
+ * Says which settings a client with these options has, and where each comes from. No key is in it,
+ * and nothing is asked over the network.
+ *
+ * @throws InvalidArgumentError: the settings cannot work.
+ */
+export async function resolveSettings(options: ClientOptions = {}): Promise<ResolvedSettings> {
+  options.signal?.throwIfAborted()
+  const client = JSON.stringify(await readClient(options))
+  return resolve(engineFor(options.wasm), makeHost(options), client, options.signal)
+}
+
+/**
  * A page's own credential: the key that a page of the local server gets for its one-time code.
  *
  * @throws InvalidAPIKeyError: this is no such page, or its code is no longer good.

@@ -9,7 +9,7 @@
  */
 
 export type { HandleJSON } from './binding.ts'
-export { type ClientOptions, pageKey } from './client.ts'
+export { type ClientOptions, pageKey, resolveSettings } from './client.ts'
 export { CommandHandle } from './command_handle.ts'
 export { CommandResult } from './command_result.ts'
 export { Commands, type ConnectOptions, type RunOptions, type StartOptions } from './commands.ts'
@@ -36,6 +36,7 @@ export {
   type NetworkRule,
   type NetworkTransform,
   type ProcessInfo,
+  type ResolvedSettings,
   type SandboxInfo,
   type SandboxLimit,
   type SandboxMetrics,

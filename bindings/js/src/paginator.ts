@@ -1,4 +1,5 @@
 import type { Client } from './client.ts'
+import { InvalidArgumentError } from './generated/errors.ts'
 import { type SandboxListOptions, sandboxListParams } from './generated/methods.ts'
 import { readSandboxPage, type SandboxInfo } from './generated/types.ts'
 
@@ -26,9 +27,13 @@ export class SandboxPaginator implements AsyncIterable<SandboxInfo> {
     return this.#nextToken
   }
 
-  /** The next page; empty after the last. */
+  /**
+   * The next page.
+   *
+   * @throws InvalidArgumentError: there is none, see `hasNext`.
+   */
   async nextItems(): Promise<SandboxInfo[]> {
-    if (!this.hasNext) return []
+    if (!this.hasNext) throw new InvalidArgumentError('there is no further page')
     const client = await this.#client()
     const params = { ...sandboxListParams(this.#options), next_token: this.#nextToken }
     const page = readSandboxPage(await client.call('sandbox.list', params, this.#options))

@@ -74,10 +74,7 @@ async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 async function* pieces(data: AsyncIterable<DataPiece>): AsyncGenerator<Uint8Array> {
-  for await (const piece of data) {
-    const bytes = wholeBytes(piece)
-    if (bytes.length > 0) yield bytes
-  }
+  for await (const piece of data) yield wholeBytes(piece)
 }
 
 async function* readAll(stream: ReadableStream<Uint8Array | string>): AsyncGenerator<Uint8Array> {
@@ -88,8 +85,7 @@ async function* readAll(stream: ReadableStream<Uint8Array | string>): AsyncGener
       const { done, value } = await reader.read()
       over = done
       if (done) return
-      const bytes = wholeBytes(value)
-      if (bytes.length > 0) yield bytes
+      yield wholeBytes(value)
     }
   } catch (error) {
     over = true

@@ -41,13 +41,20 @@ export class NodeBody implements BulkBody {
 
   #unzip(response: http.IncomingMessage): Readable {
     const stream = builtin<typeof zlib>('node:zlib').createGunzip()
-    stream.on('error', () =>
-      this.#fail({
-        kind: 'damaged',
-        host: '',
-        message: 'the answer is not the gzip that it says it is',
-      }),
-    )
+    let empty = true
+    response.on('data', () => {
+      empty = false
+    })
+    stream.on('error', () => {
+      if (!empty)
+        return this.#fail({
+          kind: 'damaged',
+          host: '',
+          message: 'the answer is not the gzip that it says it is',
+        })
+      this.#ended = true // no bytes at all: an empty file
+      this.#awake()
+    })
     return response.pipe(stream)
   }
 

@@ -19,16 +19,11 @@ const longestHead = 1 << 20
 
 /** One HTTP request on its way. */
 export class Exchange implements HttpExchange {
+  readonly #agents: Agents
+  readonly #asked: HttpRequest
   readonly #events: HttpEvents
-  readonly #request: http.ClientRequest | undefined
-  readonly #at: Standing = {
-    peer: '',
-    connected: false,
-    ready: false,
-    reused: false,
-    answered: false,
-  }
-  readonly #bulk: boolean
+  #request: http.ClientRequest | undefined
+  #at: Standing = { peer: '', connected: false, ready: false, reused: false, answered: false }
   #response: http.IncomingMessage | undefined
   #body: NodeBody | undefined
   #paused = false
@@ -36,20 +31,10 @@ export class Exchange implements HttpExchange {
   #stopUpload: (() => void) | undefined
 
   constructor(agents: Agents, asked: HttpRequest, events: HttpEvents) {
+    this.#agents = agents
+    this.#asked = asked
     this.#events = events
-    this.#bulk = asked.bulk
-    const url = parseURL(asked.url, 'http', 'https')
-    if (!(url instanceof URL)) {
-      this.#later(url)
-      return
-    }
-    this.#at.peer = hostPort(url)
-    try {
-      this.#request = this.#start(agents, asked, url)
-      this.#send(this.#request, asked.body)
-    } catch (error) {
-      this.#later(failureOf(error, { ...this.#at, connected: true, ready: true }))
-    }
+    this.#begin()
   }
 
   abort(): void {
@@ -92,8 +77,27 @@ export class Exchange implements HttpExchange {
     return this.#body
   }
 
-  #start(agents: Agents, asked: HttpRequest, url: URL): http.ClientRequest {
-    const route = agents.route(url)
+  #begin(): void {
+    const url = parseURL(this.#asked.url, 'http', 'https')
+    if (!(url instanceof URL)) return this.#later(url)
+    this.#at = {
+      peer: hostPort(url),
+      connected: false,
+      ready: false,
+      reused: false,
+      answered: false,
+    }
+    try {
+      this.#request = this.#start(url)
+      this.#send(this.#request, this.#asked.body)
+    } catch (error) {
+      this.#later(failureOf(error, { ...this.#at, connected: true, ready: true }))
+    }
+  }
+
+  #start(url: URL): http.ClientRequest {
+    const asked = this.#asked
+    const route = this.#agents.route(url)
     const local = isLocalhost(url.hostname)
     const request = route.module.request({
       agent: route.agent,
@@ -111,7 +115,7 @@ export class Exchange implements HttpExchange {
     })
     request.on('socket', (socket) => this.#connected(socket, request))
     request.on('response', (response) => this.#head(response))
-    request.on('error', (error) => this.#fail(error))
+    request.on('error', (error) => request === this.#request && this.#fail(error))
     request.on('upgrade', (_response, socket) => {
       socket.destroy()
       this.#fail(new Error('the peer switched protocols unasked'))
@@ -135,7 +139,7 @@ export class Exchange implements HttpExchange {
     this.#at.answered = true
     response.on('error', (error) => this.#fail(error))
     this.#events.head(response.statusCode ?? 0, pairs(response.rawHeaders))
-    if (this.#bulk) return
+    if (this.#asked.bulk) return
     this.#flow(response)
     if (this.#paused) response.socket.pause()
   }
@@ -156,8 +160,20 @@ export class Exchange implements HttpExchange {
   #fail(error: unknown): void {
     // What the peer closed under a body that is still being sent ends only the sending, as long
     // as the answer is coming.
-    if (this.#over || (this.#body && this.#response)) return
+    if (this.#over || this.#body) return
+    if (this.#mayRepeat(error)) return this.#begin()
     this.#failed(failureOf(error, this.#at))
+  }
+
+  /**
+   * Whether a kept connection has failed under a request that may be repeated, before any answer:
+   * its peer had closed it meanwhile. Each try takes a connection away, so this ends.
+   */
+  #mayRepeat(error: unknown): boolean {
+    const { method, body, headers } = this.#asked
+    if (!this.#at.reused || failureOf(error, this.#at).kind !== 'send') return false
+    if (body.kind !== 'none' && body.kind !== 'bytes') return false
+    return safe.has(method) || headers.some(([name]) => name.toLowerCase() === 'idempotency-key')
   }
 
   #failed(failure: Failure): void {
@@ -269,6 +285,7 @@ function headerList(asked: HttpRequest, url: URL, extra: [string, string][]): st
   return list
 }
 
+const safe = new Set(['GET', 'HEAD', 'OPTIONS'])
 const needsLength = new Set(['POST', 'PUT', 'PATCH'])
 
 function bodyLength(asked: HttpRequest): number | undefined {
