@@ -128,7 +128,10 @@ func TestTheSchemaDescribesANewMethod(t *testing.T) {
 }
 
 func TestTheSameTableGivesTheSameFiles(t *testing.T) {
-	require.Equal(t, written(t, boxes()), written(t, boxes()))
+	first := written(t, boxes())
+	for range 5 {
+		require.Equal(t, first, written(t, boxes()))
+	}
 }
 
 // Every method and parameter that users meet has words.
@@ -195,5 +198,18 @@ func TestATableThatCannotBeServedIsRefused(t *testing.T) {
 	} {
 		_, err := inspected(t, table)
 		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestThePageOfErrorsNamesEveryClass(t *testing.T) {
+	m, err := inspected(t)
+	require.NoError(t, err)
+	page, err := os.ReadFile("../../docs/errors.md")
+	require.NoError(t, err)
+	for _, e := range m.Errors {
+		if e.Code >= "E6000" && e.Code < "E8000" || e.Code == "E2004" || e.Code == "E3003" {
+			continue // nothing gives them yet
+		}
+		require.Contains(t, string(page), "| "+e.Code+" | "+e.Name+" |")
 	}
 }

@@ -16,7 +16,7 @@ func (w *writer) line(format string, args ...any) {
 	if len(args) == 0 {
 		w.WriteString(format)
 	} else {
-		fmt.Fprintf(w, format, args...)
+		_, _ = fmt.Fprintf(w, format, args...)
 	}
 	w.WriteByte('\n')
 }
