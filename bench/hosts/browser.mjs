@@ -13,6 +13,7 @@ const types = { html: 'text/html', js: 'text/javascript', mjs: 'text/javascript'
 
 const server = createServer((request, response) => {
   const path = new URL(request.url, 'http://page').pathname
+  if (path === '/favicon.ico') return response.writeHead(404).end()
   const body = path === '/' ? '<!doctype html><script type="module" src="page.js"></script>' : path === '/page.js' ? page : readFileSync(join(dir, path))
   response.setHeader('cache-control', 'max-age=600').setHeader('content-type', types[path.split('.').at(-1)] ?? 'text/html').end(body)
 })

@@ -72,6 +72,7 @@ python_no_wasmtime() { # PYTHON
 }
 
 cases_python() {
+	case_ program-of-each-machine "$(id -u)" own python3 "$programs/python/machines.py" "$dist" "$root"
 	local python number
 	for python in "${pythons[@]}"; do
 		number=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
