@@ -126,7 +126,7 @@ class Heard:
 
     def __init__(self) -> None:
         self.status = 0
-        self.headers: list[tuple[str, str]] = []
+        self.headers: tuple[tuple[str, str], ...] = ()
         self.pieces: list[bytes] = []
         self.order: list[str] = []
         self.failure: tuple[str, str, str] | None = None
@@ -200,12 +200,12 @@ class Client:
     def __init__(self, http: Http) -> None:
         self.http = http
 
-    def begin(self, url: str, method: str = "GET", headers: list[tuple[str, str]] = [], body: object = None):
+    def begin(self, url: str, method: str = "GET", headers: tuple[tuple[str, str], ...] = (), body: object = None):
         heard = Heard()
         return self.http.request(method, url, list(headers), body, heard), heard
 
     async def ask(
-        self, url: str, method: str = "GET", headers: list[tuple[str, str]] = [], body: object = None
+        self, url: str, method: str = "GET", headers: tuple[tuple[str, str], ...] = (), body: object = None
     ) -> Heard:
         _, heard = self.begin(url, method, headers, body)
         async with timeout(5):

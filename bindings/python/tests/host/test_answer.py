@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from agent_sandbox._host.answer import HEAD_LIMIT
 
 from .peer import Link, answer, client, peer

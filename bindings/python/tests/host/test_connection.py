@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+
 from agent_sandbox._host import pool
 from agent_sandbox._host.http import Http
 

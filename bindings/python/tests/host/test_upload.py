@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
+
 from agent_sandbox._host.upload import PIECES
 
 from .peer import Link, answer, client, peer, timeout

@@ -107,7 +107,7 @@ class _Attempt:
         if is_address(host):
             return await connect(self.loop, self.protocol, host, port)
         found = await self.loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        return await first_to_connect(self.loop, self.protocol, [info[4][0] for info in found], port)
+        return await first_to_connect(self.loop, self.protocol, [str(info[4][0]) for info in found], port)
 
     async def _secure(self, transport: asyncio.Transport, host: str) -> asyncio.Transport:
         self.stage = "tls"

@@ -7,18 +7,18 @@ from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
+from .address import Address
 from .connection import Connection, key_of
 from .dial import Dialler, response_parser
-from .events import Events
+from .events import Events, SocketEvents
 from .exchange import Exchange
 from .failure import CONNECT, NetFailure
 from .pool import Pool
-from .proxy import Proxies
+from .proxy import Proxies, Proxy
 from .request import Request
+from .socket import SCHEMES, Socket
 from .trust import Trust
 from .upload import Body, upload
-
-_ENDED = NetFailure(CONNECT, "the event loop ended")
 
 
 class Http:
@@ -34,7 +34,8 @@ class Http:
         self._proxies = Proxies(proxy, environ)
         self._dialler = Dialler(Trust(ca_file, environ))
         self._pool = Pool()
-        self._live: set[Exchange] = set()
+        self._live: set[Exchange | Socket] = set()
+        self._sockets: set[Socket] = set()  # with a connection
         self._tasks: set[asyncio.Task[None]] = set()
         self._parser: Any = None
         self._closed = False
@@ -47,8 +48,7 @@ class Http:
         exchange = Exchange(self, events)
         self._live.add(exchange)
         try:
-            if self._closed:
-                raise NetFailure(CONNECT, "the client was closed")
+            self._check_open()
             request = Request(method, url, headers, ("http", "https"))
             request.proxy = self._proxies.of(request.address)
         except NetFailure as failure:
@@ -59,23 +59,67 @@ class Http:
         if connection:
             connection.begin(exchange)
         else:
-            exchange.dialling(self.spawn(self._dial(exchange, request), partial(exchange.fail, _ENDED)))
+            self._make(exchange, partial(self._connect, exchange, request))
         return exchange
+
+    def dial(
+        self, url: str, headers: list[tuple[str, str]], subprotocols: list[str], max_message: int, events: SocketEvents
+    ) -> Socket:
+        """Opens a WebSocket. ``max_message`` is the longest message that is taken, in
+        bytes, 0 for any. Everything that goes wrong comes to ``events``, later.
+        """
+        socket = Socket(self, events)
+        self._live.add(socket)
+        try:
+            self._check_open()
+            address = Address(url, SCHEMES)
+            socket.prepare(address, headers, subprotocols, max_message)
+            proxy = self._proxies.of(address)
+        except NetFailure as failure:
+            self.soon(socket.fail, failure)
+            return socket
+        self._make(socket, partial(self._open, socket, address, proxy))
+        return socket
 
     async def aclose(self) -> None:
         """Aborts what is under way, without a word to its events, and closes every
         connection. It is idempotent.
         """
         self._closed = True
-        for exchange in list(self._live):
-            exchange.abort()
+        for one in list(self._live):
+            one.abort()
         for task in list(self._tasks):
             task.cancel()
         while self._tasks:
             await asyncio.wait(list(self._tasks))
+        for socket in list(self._sockets):
+            socket.abort()
+        while self._sockets:
+            await asyncio.sleep(0)
         await self._pool.close()
 
-    async def _dial(self, exchange: Exchange, request: Request) -> None:
+    def _check_open(self) -> None:
+        if self._closed:
+            raise NetFailure(CONNECT, "the client was closed")
+
+    def _make(self, one: Exchange | Socket, work: Callable[[], Coroutine[Any, Any, None]], again: int = 3) -> None:
+        """Makes a connection in a task. Whoever ends the loop cancels every task of it,
+        and what is done after that, such as killing what was half made, still needs
+        its connections: then the work begins anew.
+        """
+
+        def cancelled() -> None:
+            one.dialling(None)
+            if not one.live:
+                return
+            if again and not self._closed:
+                self._make(one, work, again - 1)
+            else:
+                one.fail(NetFailure(CONNECT, "the event loop ended"))
+
+        one.dialling(self.spawn(work(), cancelled))
+
+    async def _connect(self, exchange: Exchange, request: Request) -> None:
         connection = Connection(self._pool, key_of(request.address, request.proxy))
         try:
             transport = await self._dialler.dial(request.address, request.proxy, connection)
@@ -83,13 +127,27 @@ class Http:
             exchange.dialling(None)
             exchange.fail(failure)
         else:
+            exchange.dialling(None)
             connection.opened(transport)
             if exchange.live:
                 connection.begin(exchange)
             else:
                 connection.abort()
 
-    # What exchanges call:
+    async def _open(self, socket: Socket, address: Address, proxy: Proxy | None) -> None:
+        try:
+            transport = await self._dialler.dial(address, proxy, socket)
+        except NetFailure as failure:
+            socket.dialling(None)
+            socket.fail(failure)
+        else:
+            socket.dialling(None)
+            if socket.live:
+                socket.begin(transport)
+            else:
+                transport.abort()
+
+    # What exchanges and sockets call:
 
     def parser(self) -> Any:
         """The class that parses answers, imported at the first one."""
@@ -116,6 +174,14 @@ class Http:
         """Calls from the loop, later."""
         asyncio.get_running_loop().call_soon(call, *args)
 
-    def forget(self, exchange: Exchange) -> None:
-        """An exchange is over."""
-        self._live.discard(exchange)
+    def forget(self, one: Exchange | Socket) -> None:
+        """An exchange or a socket is over."""
+        self._live.discard(one)
+
+    def socket_made(self, socket: Socket) -> None:
+        """A socket has a connection."""
+        self._sockets.add(socket)
+
+    def socket_lost(self, socket: Socket) -> None:
+        """A socket's connection has ended."""
+        self._sockets.discard(socket)
