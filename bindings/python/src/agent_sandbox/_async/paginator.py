@@ -34,9 +34,15 @@ class SandboxPaginator(AsyncCaller):
         return self._next
 
     async def next_items(self) -> list[SandboxInfo]:
-        """The next page; none after the last."""
+        """The next page.
+
+        Raises:
+            InvalidArgumentError: E8000, after the last one.
+        """
         if not self.has_next:
-            return []
+            from .._generated.errors import InvalidArgumentError
+
+            raise InvalidArgumentError("there is no further page")
         wire = {**self._wire, "next_token": self._next} if self._next else self._wire
         page = read_sandbox_page(await self._call_anew("sandbox.list", wire))
         self._fetched, self._next = True, page.next_token or ""

@@ -31,9 +31,10 @@ async def settled(operation: Operation) -> None:
 
 
 def leave(operation: Operation, error: BaseException, output: bool = False) -> None:
-    """The caller leaves by an exception: the remote side is told, without waiting."""
-    if isinstance(error, asyncio.CancelledError) and error.__cause__ is None:
-        error.__cause__ = cancelled(operation, output)
+    """The caller leaves by an exception: the remote side is told, without waiting. A CancelledError
+    carries what there is to say, the output so far included, as ``sandbox_error``."""
+    if isinstance(error, asyncio.CancelledError):
+        error.sandbox_error = cancelled(operation, output)  # type: ignore[attr-defined]
     if not isinstance(error, GeneratorExit) or not operation.driver.loop.is_closed():
         operation.cancel()
 

@@ -37,8 +37,6 @@ class Input:
         try:
             await self._turn()
             async for piece in self._pieces:
-                if not piece:
-                    continue
                 operation.feed(0, frame.INPUT, bytes(piece))
                 await self._turn()
         except asyncio.CancelledError:

@@ -13,9 +13,9 @@ from .instant import instant
 from .link import Link
 from .operation import DROP, KEEP, QUEUE, Operation
 from .outcome import outcome, result
-from .sync_process import SyncEvents, SyncProcess, SyncStream, consume
+from .sync_process import CallbackRaised, SyncEvents, SyncProcess, SyncStream, consume
 from .sync_source import Reads
-from .sync_wait import leave, until, value
+from .sync_wait import leave, told, until, value
 
 if TYPE_CHECKING:
     from ..result import CommandResult
@@ -115,8 +115,12 @@ class SyncCaller:
                 consume(operation, callbacks)
             else:
                 until(operation, "settlers", lambda: operation.outcome)
-        except BaseException:
-            leave(operation)
+        except CallbackRaised as raised:
+            leave(operation, raised.error, output=True)
+            told(operation)
+            raise raised.error from None
+        except BaseException as error:
+            leave(operation, error, output=True)
             raise
         return result(operation, outcome(operation, output=True))
 
@@ -136,8 +140,8 @@ class SyncCaller:
         self._begin(operation, method, params)
         try:
             until(operation, "waiters", lambda: operation.started or operation.outcome)
-        except BaseException:
-            leave(operation)
+        except BaseException as error:
+            leave(operation, error, output=True)
             raise
         if not operation.started:
             outcome(operation, output=True)

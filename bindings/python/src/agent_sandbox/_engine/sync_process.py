@@ -48,14 +48,24 @@ def _more(operation: Operation, produced: int) -> None:
     until(operation, "waiters", lambda: operation.produced != produced or operation.outcome or operation.left)
 
 
+class CallbackRaised(Exception):
+    """Tells what a callback raised from what ended the waiting."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
 def _call(operation: Operation, due: Iterable[tuple[Callback, Any]]) -> None:
     for callback, argument in due:
         if operation.left:
             return
-        returned = callback(argument)
-        if hasattr(returned, "__await__"):
-            returned.close()
-            raise TypeError("a callback of the blocking classes must not be asynchronous")
+        try:
+            returned = callback(argument)
+            if hasattr(returned, "__await__"):
+                returned.close()
+                raise TypeError("a callback of the blocking classes must not be asynchronous")
+        except BaseException as error:
+            raise CallbackRaised(error) from None
 
 
 class SyncProcess:
@@ -89,8 +99,11 @@ class SyncProcess:
         callbacks, self._callbacks = self._callbacks, Callbacks()
         try:
             consume(self._operation, callbacks)
-        except BaseException:
+        except CallbackRaised as raised:
             self.disconnect()
+            raise raised.error from None
+        except BaseException:
+            self._callbacks = callbacks
             raise
 
     def disconnect(self) -> None:
@@ -162,8 +175,8 @@ class SyncStream:
                 raise StopIteration
             try:
                 until(operation, "waiters", lambda: operation.blocks or operation.outcome or operation.left)
-            except BaseException:
-                leave(operation)
+            except BaseException as error:
+                leave(operation, error, output=True)
                 raise
 
     def read(self) -> bytes:

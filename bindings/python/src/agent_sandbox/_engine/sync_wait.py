@@ -9,7 +9,7 @@ from typing import Any
 
 from .driver import CLEANUP_CLOCK
 from .operation import Operation
-from .outcome import outcome
+from .outcome import cancelled, outcome
 
 #: Threads that wait, and what they are to be interrupted with.
 _waiting: dict[int, threading.Lock] = {}
@@ -74,18 +74,26 @@ def until(operation: Operation, waiting: str, ready: Callable[[], object], timeo
 
 
 def settled(operation: Operation) -> None:
-    """Waits for the outcome. Whoever leaves before, cancels, and sees that the remote side knows."""
+    """Waits for the outcome. Whoever leaves before, cancels."""
     try:
         until(operation, "settlers", lambda: operation.outcome)
-    except BaseException:
-        leave(operation)
+    except BaseException as error:
+        leave(operation, error)
         raise
 
 
-def leave(operation: Operation) -> None:
-    """The caller leaves by an exception: the remote side is told, and given the cleanup clock."""
+def leave(operation: Operation, error: BaseException, output: bool = False) -> None:
+    """The caller leaves by an exception: the remote side is told by the background loop, which goes on
+    serving the operation. A KeyboardInterrupt carries what there is to say, the output so far included,
+    as ``sandbox_error``."""
+    if isinstance(error, KeyboardInterrupt):
+        error.sandbox_error = cancelled(operation, output)  # type: ignore[attr-defined]
     cancel(operation)
     operation.pulls.clear()
+
+
+def told(operation: Operation) -> None:
+    """Waits until the remote side knows that the caller left, for at most the cleanup clock."""
     until(operation, "enders", lambda: operation.done, CLEANUP_CLOCK)
 
 

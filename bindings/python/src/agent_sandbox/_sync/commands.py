@@ -137,6 +137,7 @@ class Commands(SyncCaller, CommandsMethods):
         on_stderr: OnText | None = None,
         on_stdout_bytes: OnBytes | None = None,
         on_stderr_bytes: OnBytes | None = None,
+        on_data: OnBytes | None = None,
     ) -> CommandHandle:
         """Follows a command that is running: output from now on.
 
@@ -153,13 +154,14 @@ class Commands(SyncCaller, CommandsMethods):
             on_stderr: The same of stderr.
             on_stdout_bytes: Gets bytes as they come.
             on_stderr_bytes: The same of stderr.
+            on_data: Gets what a terminal shows, as bytes.
 
         Raises:
             ExecutionError: E3000, when there is no such process.
         """
         callbacks = Callbacks(
             start=on_start, stdout=on_stdout, stderr=on_stderr,
-            stdout_bytes=on_stdout_bytes, stderr_bytes=on_stderr_bytes,
+            stdout_bytes=on_stdout_bytes, stderr_bytes=on_stderr_bytes, pty=on_data,
         )
         wire = commands_connect_params(
             pid, tag=tag, timeout=timeout, idle_timeout=idle_timeout, request_timeout=request_timeout, check=check

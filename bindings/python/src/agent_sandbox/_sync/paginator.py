@@ -35,9 +35,15 @@ class SandboxPaginator(SyncCaller):
         return self._next
 
     def next_items(self) -> list[SandboxInfo]:
-        """The next page; none after the last."""
+        """The next page.
+
+        Raises:
+            InvalidArgumentError: E8000, after the last one.
+        """
         if not self.has_next:
-            return []
+            from .._generated.errors import InvalidArgumentError
+
+            raise InvalidArgumentError("there is no further page")
         wire = {**self._wire, "next_token": self._next} if self._next else self._wire
         page = read_sandbox_page(self._call_anew("sandbox.list", wire))
         self._fetched, self._next = True, page.next_token or ""

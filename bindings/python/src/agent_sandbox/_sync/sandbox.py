@@ -81,7 +81,10 @@ class Sandbox(SyncCaller, SandboxMethods):
         return str(self._fields.get("envd_version") or "")
 
     def __repr__(self) -> str:
-        return f"Sandbox(id={self.sandbox_id!r}, template={self.template!r}, provider={self.provider!r}, isolation={self.isolation!r})"
+        return (
+            f"Sandbox(id={self.sandbox_id}, provider={self.provider}, "
+            f"template={self.template}, isolation={self.isolation})"
+        )
 
     @classmethod
     def create(
@@ -246,10 +249,18 @@ class Sandbox(SyncCaller, SandboxMethods):
 
         return bool(cls._of(sandbox_id, "sandbox.pause", sandbox_pause_params(keep_memory=keep_memory), options))
 
+    @classmethod
+    def _keep_alive_by_id(cls, sandbox_id: str, timeout: float, **options: Unpack[ClientOptions]) -> None:
+        """Sees to it that a sandbox lives at least for a time from now, in seconds; it never shortens."""
+        from .._generated.params import sandbox_keep_alive_params
+
+        cls._of(sandbox_id, "sandbox.keep_alive", sandbox_keep_alive_params(timeout), options)
+
     #: Each also works on the class, with the id of a sandbox: ``Sandbox.kill("id")``.
     kill = Either(SandboxMethods.kill, _kill_by_id)  # type: ignore[assignment]
     get_info = Either(SandboxMethods.get_info, _info_by_id)  # type: ignore[assignment]
     set_timeout = Either(SandboxMethods.set_timeout, _set_timeout_by_id)  # type: ignore[assignment]
+    keep_alive = Either(SandboxMethods.keep_alive, _keep_alive_by_id)  # type: ignore[assignment]
     pause = Either(SandboxMethods.pause, _pause_by_id)  # type: ignore[assignment]
 
     def __enter__(self) -> Self:
@@ -262,8 +273,8 @@ class Sandbox(SyncCaller, SandboxMethods):
 def _parsed(handle: str | bytes | Mapping[str, Any]) -> Any:
     from .._generated.errors import InvalidArgumentError
 
-    if isinstance(handle, Mapping):
-        return dict(handle)
+    if not isinstance(handle, (str, bytes)):
+        return handle
     try:
         return loads(handle)
     except ValueError:
