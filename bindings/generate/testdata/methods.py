@@ -65,7 +65,7 @@ assert box == again and isinstance(box, Box)
 assert Sync().count() == [box] and sent.pop()[1] == {}
 assert Async().address(3) == "boxes.address {'shelf': 3}"
 assert not inspect.iscoroutinefunction(Async.address) and inspect.iscoroutinefunction(Async.pack)
-assert not hasattr(Async, "open")
+assert not hasattr(Async, "open") and "sandbox_id" not in inspect.signature(Async.pack).parameters
 
 utc = datetime.timezone.utc
 assert box.made_at == datetime.datetime(2026, 1, 2, 3, 4, 5, 123456, tzinfo=utc), box.made_at
@@ -92,7 +92,7 @@ for bad in (
         raise AssertionError(bad)
 assert not sent
 
-for wait, ms in {0: 0, 1.1: 1100, 0.3: 300, 1e-9: 1, 60: 60000, -1: -1000, 2.0005: 2001}.items():
+for wait, ms in {0: 0, 1.1: 1100, 0.3: 300, 1e-12: 1, 2.007: 2007, 4.1: 4100, 60: 60000, -1: -1000, 2.0005: 2001}.items():
     Sync().pack("n", wait=wait)
     assert sent.pop()[1]["wait_ms"] == ms, (wait, ms)
 

@@ -25,7 +25,7 @@ class Boxes extends BoxesMethods {
 
 const boxes = new Boxes()
 const options: BoxesPackOptions = {
-  waitMs: 0.5,
+  waitMs: 0.2,
   maxWeight: 2.5,
   labels: [{ text: 'x', printAt: new Date(0) }],
   colour: Colour.DARK_BLUE,
