@@ -373,7 +373,9 @@ async def serve(session: Session, line: dict[str, Any]) -> None:
     number, id = line["call"], line["session"]
     try:
         value = await session.call(
-            number, line["name"], line.get("params") or {},
+            number,
+            line["name"],
+            line.get("params") or {},
             lambda kind, value: say(session=id, event=number, kind=kind, value=value),
         )
         say(session=id, result=number, value=plain(value))

@@ -15,19 +15,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._async.commands import Commands
-    from ._async.files import Files
-    from ._async.handle import CommandHandle
-    from ._async.paginator import SandboxPaginator
-    from ._async.pty import Pty
-    from ._async.sandbox import Sandbox
-    from ._async.watch import WatchHandle
-    from ._engine.client import HostSettings
-    from ._generated.errors import *  # noqa: F403
-    from ._generated.types import *  # noqa: F403
-    from .file import FileToWrite
-    from .options import ClientOptions
-    from .result import CommandResult, Output
+    from ._async.commands import Commands as Commands
+    from ._async.files import Files as Files
+    from ._async.handle import CommandHandle as CommandHandle
+    from ._async.paginator import SandboxPaginator as SandboxPaginator
+    from ._async.pty import Pty as Pty
+    from ._async.sandbox import Sandbox as Sandbox
+    from ._async.watch import WatchHandle as WatchHandle
+    from ._engine.client import HostSettings as HostSettings
+    from ._generated.errors import *
+    from ._generated.types import *
+    from .entry import WriteEntry as WriteEntry
+    from .options import ClientOptions as ClientOptions
+    from .result import CommandResult as CommandResult
+    from .result import Output as Output
 
 #: Where the names come from that are not those of _generated.
 _HOMES = {
@@ -42,7 +43,7 @@ _HOMES = {
     "ClientOptions": "options",
     "CommandResult": "result",
     "Output": "result",
-    "FileToWrite": "file",
+    "WriteEntry": "entry",
     "sync": "sync",
 }
 

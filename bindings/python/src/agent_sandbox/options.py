@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
-    from .._engine.client import HostSettings
+    from ._engine.client import HostSettings
 
 
 class ClientOptions(TypedDict, total=False):

@@ -29,32 +29,71 @@ class Commands(AsyncCaller, CommandsMethods):
 
     @overload
     async def run(
-        self, command: str | Sequence[str], *, background: Literal[False] = False, cwd: str | None = None,
-        envs: Mapping[str, str] | None = None, user: str | None = None, tag: str | None = None,
-        stdin: bool | None = None, timeout: float | None = None, idle_timeout: float | None = None,
-        request_timeout: float | None = None, check: bool | None = None, retain_output: bool = True,
-        on_start: OnStart | None = None, on_stdout: OnText | None = None, on_stderr: OnText | None = None,
-        on_stdout_bytes: OnBytes | None = None, on_stderr_bytes: OnBytes | None = None,
+        self,
+        command: str | Sequence[str],
+        *,
+        background: Literal[False] = False,
+        cwd: str | None = None,
+        envs: Mapping[str, str] | None = None,
+        user: str | None = None,
+        tag: str | None = None,
+        stdin: bool | None = None,
+        timeout: float | None = None,
+        idle_timeout: float | None = None,
+        request_timeout: float | None = None,
+        check: bool | None = None,
+        retain_output: bool = True,
+        on_start: OnStart | None = None,
+        on_stdout: OnText | None = None,
+        on_stderr: OnText | None = None,
+        on_stdout_bytes: OnBytes | None = None,
+        on_stderr_bytes: OnBytes | None = None,
     ) -> CommandResult: ...
 
     @overload
     async def run(
-        self, command: str | Sequence[str], *, background: Literal[True], cwd: str | None = None,
-        envs: Mapping[str, str] | None = None, user: str | None = None, tag: str | None = None,
-        stdin: bool | None = None, timeout: float | None = None, idle_timeout: float | None = None,
-        request_timeout: float | None = None, check: bool | None = None, retain_output: bool = True,
-        on_start: OnStart | None = None, on_stdout: OnText | None = None, on_stderr: OnText | None = None,
-        on_stdout_bytes: OnBytes | None = None, on_stderr_bytes: OnBytes | None = None,
+        self,
+        command: str | Sequence[str],
+        *,
+        background: Literal[True],
+        cwd: str | None = None,
+        envs: Mapping[str, str] | None = None,
+        user: str | None = None,
+        tag: str | None = None,
+        stdin: bool | None = None,
+        timeout: float | None = None,
+        idle_timeout: float | None = None,
+        request_timeout: float | None = None,
+        check: bool | None = None,
+        retain_output: bool = True,
+        on_start: OnStart | None = None,
+        on_stdout: OnText | None = None,
+        on_stderr: OnText | None = None,
+        on_stdout_bytes: OnBytes | None = None,
+        on_stderr_bytes: OnBytes | None = None,
     ) -> CommandHandle: ...
 
     @overload
     async def run(
-        self, command: str | Sequence[str], *, background: bool, cwd: str | None = None,
-        envs: Mapping[str, str] | None = None, user: str | None = None, tag: str | None = None,
-        stdin: bool | None = None, timeout: float | None = None, idle_timeout: float | None = None,
-        request_timeout: float | None = None, check: bool | None = None, retain_output: bool = True,
-        on_start: OnStart | None = None, on_stdout: OnText | None = None, on_stderr: OnText | None = None,
-        on_stdout_bytes: OnBytes | None = None, on_stderr_bytes: OnBytes | None = None,
+        self,
+        command: str | Sequence[str],
+        *,
+        background: bool,
+        cwd: str | None = None,
+        envs: Mapping[str, str] | None = None,
+        user: str | None = None,
+        tag: str | None = None,
+        stdin: bool | None = None,
+        timeout: float | None = None,
+        idle_timeout: float | None = None,
+        request_timeout: float | None = None,
+        check: bool | None = None,
+        retain_output: bool = True,
+        on_start: OnStart | None = None,
+        on_stdout: OnText | None = None,
+        on_stderr: OnText | None = None,
+        on_stdout_bytes: OnBytes | None = None,
+        on_stderr_bytes: OnBytes | None = None,
     ) -> CommandResult | CommandHandle: ...
 
     async def run(
@@ -108,14 +147,26 @@ class Commands(AsyncCaller, CommandsMethods):
             CommandExitError: E3002, with ``check``.
         """
         callbacks = Callbacks(
-            start=on_start, stdout=on_stdout, stderr=on_stderr,
-            stdout_bytes=on_stdout_bytes, stderr_bytes=on_stderr_bytes,
+            start=on_start,
+            stdout=on_stdout,
+            stderr=on_stderr,
+            stdout_bytes=on_stdout_bytes,
+            stderr_bytes=on_stderr_bytes,
         )
         text, argv = (command, None) if isinstance(command, str) else (None, command)
         params = commands_start_params if background else commands_run_params
         wire = params(
-            text, argv=argv, cwd=cwd, envs=envs, user=user, tag=tag, stdin=stdin, timeout=timeout,
-            idle_timeout=idle_timeout, request_timeout=request_timeout, check=check,
+            text,
+            argv=argv,
+            cwd=cwd,
+            envs=envs,
+            user=user,
+            tag=tag,
+            stdin=stdin,
+            timeout=timeout,
+            idle_timeout=idle_timeout,
+            request_timeout=request_timeout,
+            check=check,
         )
         if not background:
             return await self._run("commands.run", wire, callbacks, retain_output)
@@ -159,8 +210,12 @@ class Commands(AsyncCaller, CommandsMethods):
             ExecutionError: E3000, when there is no such process.
         """
         callbacks = Callbacks(
-            start=on_start, stdout=on_stdout, stderr=on_stderr,
-            stdout_bytes=on_stdout_bytes, stderr_bytes=on_stderr_bytes, pty=on_data,
+            start=on_start,
+            stdout=on_stdout,
+            stderr=on_stderr,
+            stdout_bytes=on_stdout_bytes,
+            stderr_bytes=on_stderr_bytes,
+            pty=on_data,
         )
         wire = commands_connect_params(
             pid, tag=tag, timeout=timeout, idle_timeout=idle_timeout, request_timeout=request_timeout, check=check
@@ -190,9 +245,7 @@ class Commands(AsyncCaller, CommandsMethods):
         for piece in pieces_of(data):
             await self._send("commands.send_stdin", wire, piece, request_timeout)
 
-    async def stream_stdin(
-        self, pid: int | None, pieces: AsyncIterable[bytes], *, tag: str | None = None
-    ) -> None:
+    async def stream_stdin(self, pid: int | None, pieces: AsyncIterable[bytes], *, tag: str | None = None) -> None:
         """Writes pieces to a command's stdin as they come, in one call.
 
         Args:

@@ -12,7 +12,7 @@ from .._engine.source import Source
 from .._generated.methods import FilesMethods
 from .._generated.params import files_read_params, files_watch_dir_params, files_write_params
 from .._generated.types import FilesystemEvent, WriteInfo, read_write_info
-from ..file import FileToWrite
+from ..entry import WriteEntry
 from .watch import WatchHandle
 
 
@@ -24,20 +24,41 @@ class Files(AsyncCaller, FilesMethods):
 
     @overload
     async def read(
-        self, path: str, format: Literal["text"] = "text", *, user: str | None = None, gzip: bool | None = None,
-        offset: int | None = None, length: int | None = None, idle_timeout: float | None = None,
+        self,
+        path: str,
+        format: Literal["text"] = "text",
+        *,
+        user: str | None = None,
+        gzip: bool | None = None,
+        offset: int | None = None,
+        length: int | None = None,
+        idle_timeout: float | None = None,
     ) -> str: ...
 
     @overload
     async def read(
-        self, path: str, format: Literal["bytes"], *, user: str | None = None, gzip: bool | None = None,
-        offset: int | None = None, length: int | None = None, idle_timeout: float | None = None,
+        self,
+        path: str,
+        format: Literal["bytes"],
+        *,
+        user: str | None = None,
+        gzip: bool | None = None,
+        offset: int | None = None,
+        length: int | None = None,
+        idle_timeout: float | None = None,
     ) -> bytes: ...
 
     @overload
     async def read(
-        self, path: str, format: Literal["stream"], *, user: str | None = None, gzip: bool | None = None,
-        offset: int | None = None, length: int | None = None, idle_timeout: float | None = None,
+        self,
+        path: str,
+        format: Literal["stream"],
+        *,
+        user: str | None = None,
+        gzip: bool | None = None,
+        offset: int | None = None,
+        length: int | None = None,
+        idle_timeout: float | None = None,
     ) -> AsyncStream: ...
 
     async def read(
@@ -66,9 +87,7 @@ class Files(AsyncCaller, FilesMethods):
         Raises:
             SandboxFileNotFoundError: E4001, when it is missing.
         """
-        wire = files_read_params(
-            path, user=user, gzip=gzip, offset=offset, length=length, idle_timeout=idle_timeout
-        )
+        wire = files_read_params(path, user=user, gzip=gzip, offset=offset, length=length, idle_timeout=idle_timeout)
         if format == "stream":
             return await self._open("files.read", wire)
         if format not in ("text", "bytes"):
@@ -114,7 +133,7 @@ class Files(AsyncCaller, FilesMethods):
 
     async def write_files(
         self,
-        files: Iterable[FileToWrite | Mapping[str, Any]],
+        files: Iterable[WriteEntry | Mapping[str, Any]],
         *,
         user: str | None = None,
         metadata: Mapping[str, str] | None = None,
@@ -137,7 +156,7 @@ class Files(AsyncCaller, FilesMethods):
         attached: list[bytes] = []
         sources: dict[int, Source] = {}
         for file in files:
-            path, data = FileToWrite.of(file)
+            path, data = WriteEntry.of(file)
             given = async_source(data)
             if isinstance(given, bytes) and not gzip and len(given) > SMALL:
                 given = memory(given)
@@ -178,8 +197,12 @@ class Files(AsyncCaller, FilesMethods):
             SandboxFileNotFoundError: E4001, when it is missing.
         """
         wire = files_watch_dir_params(
-            path, user=user, recursive=recursive, include_entry=include_entry,
-            allow_network_mounts=allow_network_mounts, idle_timeout=idle_timeout,
+            path,
+            user=user,
+            recursive=recursive,
+            include_entry=include_entry,
+            allow_network_mounts=allow_network_mounts,
+            idle_timeout=idle_timeout,
         )
         return WatchHandle(await self._watch("files.watch_dir", wire), on_event)
 

@@ -56,8 +56,16 @@ class Pty(AsyncCaller, PtyMethods):
             retain_output: Keep what it shows, so that iterating gives it from the start.
         """
         wire = pty_create_params(
-            cols, rows, argv=argv, cwd=cwd, envs=envs, user=user, tag=tag, timeout=timeout,
-            idle_timeout=idle_timeout, request_timeout=request_timeout,
+            cols,
+            rows,
+            argv=argv,
+            cwd=cwd,
+            envs=envs,
+            user=user,
+            tag=tag,
+            timeout=timeout,
+            idle_timeout=idle_timeout,
+            request_timeout=request_timeout,
         )
         return CommandHandle(self, await self._start("pty.create", wire, Callbacks(pty=on_data), retain_output))
 
@@ -111,9 +119,7 @@ class Pty(AsyncCaller, PtyMethods):
         for piece in pieces_of(data):
             await self._send("pty.send_input", wire, piece, request_timeout)
 
-    async def stream_input(
-        self, pid: int | None, pieces: AsyncIterable[bytes], *, tag: str | None = None
-    ) -> None:
+    async def stream_input(self, pid: int | None, pieces: AsyncIterable[bytes], *, tag: str | None = None) -> None:
         """Types pieces into a terminal as they come, in one call.
 
         Args:

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-# async only
-from collections.abc import Generator
-
-# end
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from json import loads
 from typing import TYPE_CHECKING, Any
-
-# async only
-from typing import Generic, TypeVar
-
-# end
 
 from .._engine.async_caller import AsyncCaller
 from .._engine.client import Client
@@ -36,6 +27,7 @@ from .pty import Pty
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
+    from .._engine.creation import Creation
     from ..options import ClientOptions
 
 
@@ -115,7 +107,7 @@ class Sandbox(AsyncCaller, SandboxMethods):
         **options: Unpack[ClientOptions],
         # async only
     ) -> Creation[Self]:
-    # sync: ) -> Self:
+        # sync: ) -> Self:
         # end
         """Makes a sandbox. Used as a context manager, it is killed at the end.
 
@@ -143,12 +135,25 @@ class Sandbox(AsyncCaller, SandboxMethods):
             SandboxCreationError: E2000, anything else; it carries the id if a sandbox exists.
         """
         wire = sandbox_create_params(
-            template, timeout=timeout, metadata=metadata, envs=envs, allow_internet_access=allow_internet_access,
-            network=network, on_timeout=on_timeout, keep_memory=keep_memory, auto_resume=auto_resume,
-            idempotency_key=idempotency_key, cpu_count=cpu_count, memory_mb=memory_mb, disk_mb=disk_mb, mounts=mounts,
+            template,
+            timeout=timeout,
+            metadata=metadata,
+            envs=envs,
+            allow_internet_access=allow_internet_access,
+            network=network,
+            on_timeout=on_timeout,
+            keep_memory=keep_memory,
+            auto_resume=auto_resume,
+            idempotency_key=idempotency_key,
+            cpu_count=cpu_count,
+            memory_mb=memory_mb,
+            disk_mb=disk_mb,
+            mounts=mounts,
         )
         # async only
-        return Creation(cls, wire, options)
+        from .._engine.creation import Creation
+
+        return Creation(lambda: cls._made("sandbox.create", wire, options))
         # sync: return cls._made("sandbox.create", wire, options)
         # end
 
@@ -169,7 +174,11 @@ class Sandbox(AsyncCaller, SandboxMethods):
 
     @classmethod
     async def connect(
-        cls, sandbox_id: str, *, timeout: float | None = None, reboot: bool | None = None,
+        cls,
+        sandbox_id: str,
+        *,
+        timeout: float | None = None,
+        reboot: bool | None = None,
         **options: Unpack[ClientOptions],
     ) -> Self:
         """Takes a sandbox that exists; a paused one is resumed. Its life is never shortened.
@@ -189,7 +198,11 @@ class Sandbox(AsyncCaller, SandboxMethods):
 
     @classmethod
     async def resume(
-        cls, sandbox_id: str, *, timeout: float | None = None, reboot: bool | None = None,
+        cls,
+        sandbox_id: str,
+        *,
+        timeout: float | None = None,
+        reboot: bool | None = None,
         **options: Unpack[ClientOptions],
     ) -> Self:
         """The same as :meth:`connect`, by the name of what it does to a paused one."""
@@ -222,8 +235,13 @@ class Sandbox(AsyncCaller, SandboxMethods):
             **options: Whose account, where, and how; see ClientOptions.
         """
         wire = sandbox_list_params(
-            metadata=metadata, state=state, template=template, started_after=started_after,
-            ascending=ascending, limit=limit, next_token=next_token,
+            metadata=metadata,
+            state=state,
+            template=template,
+            started_after=started_after,
+            ascending=ascending,
+            limit=limit,
+            next_token=next_token,
         )
         return SandboxPaginator(Link(Client(options)), wire)
 
@@ -286,11 +304,11 @@ class Sandbox(AsyncCaller, SandboxMethods):
         await cls._of(sandbox_id, "sandbox.keep_alive", sandbox_keep_alive_params(timeout), options)
 
     #: Each also works on the class, with the id of a sandbox: ``Sandbox.kill("id")``.
-    kill = Either(SandboxMethods.kill, _kill_by_id)  # type: ignore[assignment]
-    get_info = Either(SandboxMethods.get_info, _info_by_id)  # type: ignore[assignment]
-    set_timeout = Either(SandboxMethods.set_timeout, _set_timeout_by_id)  # type: ignore[assignment]
-    keep_alive = Either(SandboxMethods.keep_alive, _keep_alive_by_id)  # type: ignore[assignment]
-    pause = Either(SandboxMethods.pause, _pause_by_id)  # type: ignore[assignment]
+    kill = Either(SandboxMethods.kill, _kill_by_id)
+    get_info = Either(SandboxMethods.get_info, _info_by_id)
+    set_timeout = Either(SandboxMethods.set_timeout, _set_timeout_by_id)
+    keep_alive = Either(SandboxMethods.keep_alive, _keep_alive_by_id)
+    pause = Either(SandboxMethods.pause, _pause_by_id)
 
     async def __aenter__(self) -> Self:
         return self
@@ -299,32 +317,6 @@ class Sandbox(AsyncCaller, SandboxMethods):
         await self.kill()
 
 
-# async only
-S = TypeVar("S", bound=Sandbox)
-
-
-class Creation(Generic[S]):
-    """A sandbox that is to be made: ``await`` it, or enter it with ``async with``."""
-
-    def __init__(self, kind: type[S], wire: dict[str, Any], options: Mapping[str, Any]) -> None:
-        self._kind = kind
-        self._wire = wire
-        self._options = options
-        self._sandbox: S | None = None
-
-    def __await__(self) -> Generator[Any, None, S]:
-        return self._kind._made("sandbox.create", self._wire, self._options).__await__()
-
-    async def __aenter__(self) -> S:
-        self._sandbox = await self
-        return self._sandbox
-
-    async def __aexit__(self, *error: object) -> None:
-        assert self._sandbox is not None
-        await self._sandbox.kill()
-
-
-# end
 def _parsed(handle: str | bytes | Mapping[str, Any]) -> Any:
     from .._generated.errors import InvalidArgumentError
 

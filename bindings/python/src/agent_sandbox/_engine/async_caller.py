@@ -62,7 +62,9 @@ class AsyncCaller:
     ) -> None:
         operation.driver.call(operation, self._link.payload(method, params, data, milliseconds(clock)))
 
-    async def _send(self, method: str, params: dict[str, Any], data: bytes, request_timeout: float | None = None) -> Any:
+    async def _send(
+        self, method: str, params: dict[str, Any], data: bytes, request_timeout: float | None = None
+    ) -> Any:
         """Calls with bytes attached."""
         operation = Operation(await self._driver(), self._link.client.transport)
         self._begin(operation, method, params, data, request_timeout)
@@ -98,14 +100,10 @@ class AsyncCaller:
         await self._start_following(operation, method, params)
         return AsyncStream(operation)
 
-    async def _run(
-        self, method: str, params: dict[str, Any], callbacks: Callbacks, retain: bool
-    ) -> CommandResult:
+    async def _run(self, method: str, params: dict[str, Any], callbacks: Callbacks, retain: bool) -> CommandResult:
         """Follows a process to its end; leaving ends the process."""
         output = KEEP if retain else QUEUE if callbacks else DROP
-        operation = Operation(
-            await self._driver(), self._link.client.transport, output=output, bounded=bool(callbacks)
-        )
+        operation = Operation(await self._driver(), self._link.client.transport, output=output, bounded=bool(callbacks))
         self._begin(operation, method, params)
         try:
             if callbacks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -32,10 +33,12 @@ async def consume(operation: Operation, callbacks: Callbacks) -> None:
             await _call(operation, callbacks.last())
             return
         else:
-            produced = operation.produced
-            await until(
-                operation, "waiters", lambda p=produced: operation.produced != p or operation.outcome or operation.left
-            )
+            await _more(operation, operation.produced)
+
+
+async def _more(operation: Operation, produced: int) -> None:
+    """Waits for what comes after ``produced`` bytes."""
+    await until(operation, "waiters", lambda: operation.produced != produced or operation.outcome or operation.left)
 
 
 async def _call(operation: Operation, due: Iterable[tuple[Callback, Any]]) -> None:
@@ -114,11 +117,7 @@ class AsyncProcess:
             elif operation.outcome is not None or operation.left:
                 return
             else:
-                produced = operation.produced
-                await until(
-                    operation, "waiters",
-                    lambda p=produced: operation.produced != p or operation.outcome or operation.left,
-                )
+                await _more(operation, operation.produced)
 
     def kept(self, channel: int) -> list[bytes]:
         """The blocks of a channel so far."""
@@ -141,10 +140,8 @@ class AsyncProcess:
 def _raise_unless_exit(operation: Operation) -> None:
     from .._generated.errors import CommandExitError
 
-    try:
+    with contextlib.suppress(CommandExitError):
         outcome(operation, output=True)
-    except CommandExitError:
-        pass
 
 
 class AsyncStream:

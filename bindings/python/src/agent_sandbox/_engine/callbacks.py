@@ -48,6 +48,7 @@ class Callbacks:
 
 _NAMES = {frame.STDOUT: "stdout", frame.STDERR: "stderr", frame.PTY: "pty"}
 
+
 def new_decoder() -> codecs.IncrementalDecoder:
     """Bytes to text, whatever the pieces they come in; what is broken becomes U+FFFD."""
     return codecs.getincrementaldecoder("utf-8")("replace")

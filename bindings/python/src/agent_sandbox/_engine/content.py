@@ -89,9 +89,7 @@ def _pieces(data: Any, blocking: bool) -> _Pieces:
         return _file(data, blocking)
     if isinstance(data, Iterable):
         return _Pieces(lambda: map(_piece, data), None, isinstance(data, (list, tuple)), slow=False)
-    raise _unusable(
-        f"give str, bytes, a Path, a file object or an iterable of pieces, not {type(data).__name__}"
-    )
+    raise _unusable(f"give str, bytes, a Path, a file object or an iterable of pieces, not {type(data).__name__}")
 
 
 def _piece(piece: Any) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections import deque
 from collections.abc import AsyncGenerator, Coroutine
@@ -165,10 +166,8 @@ class Driver:
         if getattr(self.loop, "_asyncgens_shutdown_called", False):
             return
         self._finalizer = self._until_shutdown()
-        try:
+        with contextlib.suppress(StopIteration):
             self._finalizer.asend(None).send(None)
-        except StopIteration:
-            pass
 
     async def _until_shutdown(self) -> AsyncGenerator[None, None]:
         try:

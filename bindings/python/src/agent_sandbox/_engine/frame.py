@@ -85,7 +85,7 @@ def split(payload: bytes) -> tuple[bytes, bytes]:
     return payload[4:n], payload[n:]
 
 
-def number(payload: bytes) -> int:
+def number(payload: bytes | memoryview) -> int:
     """A payload that is one u32."""
     return int(_COUNT.unpack_from(payload)[0])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wasmtime import Engine, Func, Linker, Memory, Module, Store
+from wasmtime import Engine, Linker, Memory, Module, Store
 
 from .call import Call, Size, hot_call, hot_size
 from .frame import VERSION, Frame, number, parse
@@ -20,21 +20,20 @@ class Instance:
         self._store = Store(engine)
         linker = Linker(engine)
         self._system.define(linker)
-        self._exports: Any = linker.instantiate(self._store, module).exports(self._store)
-        self._start()
-        self._memory: Memory = self._exports["memory"]
-        self._in_buf: Call = hot_call(self._store, self._exports["in_buf"])
-        self._in_cap: Func = self._exports["in_cap"]
-        self._run: Call = hot_call(self._store, self._exports["run"])
+        exports: Any = linker.instantiate(self._store, module).exports(self._store)
+        self._start(exports)
+        self._memory: Memory = exports["memory"]
+        self._in_buf: Call = hot_call(self._store, exports["in_buf"])
+        self._run: Call = hot_call(self._store, exports["run"])
         self._data_size: Size = hot_size(self._store, self._memory)
         self._size = 0
         self._view = memoryview(b"")
         self._system.attach(self._memory_view)
 
-    def _start(self) -> None:
+    def _start(self, exports: Any) -> None:
         try:
-            self._exports["_initialize"](self._store)
-            version = self._exports["abi_version"](self._store)
+            exports["_initialize"](self._store)
+            version = exports["abi_version"](self._store)
         except Exception as error:
             raise self._died(error) from None
         if version != VERSION:

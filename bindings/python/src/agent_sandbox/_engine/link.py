@@ -28,7 +28,11 @@ class Link:
         handle = b',"sandbox":%b' % self.handle if self.handle else b""
         clock = b"" if request_timeout_ms is None else b',"request_timeout_ms":%d' % request_timeout_ms
         text = b'{"method":"%b","client":%b%b%b,"params":%b}' % (
-            method.encode(), self.client.text, handle, clock, _params(params),
+            method.encode(),
+            self.client.text,
+            handle,
+            clock,
+            _params(params),
         )
         return frame.mixed(text, attached)
 

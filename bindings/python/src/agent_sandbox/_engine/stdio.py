@@ -27,7 +27,11 @@ class Stdio:
             raise MachineDied("wasmtime cannot be imported here, and no sandboxc program was found to take its place")
         try:
             process = subprocess.Popen(
-                [binary, "host", "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, bufsize=0
+                [binary, "host", "--stdio"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+                bufsize=0,
             )
         except OSError as error:
             raise MachineDied(f"{binary} cannot be started: {error.strerror}") from None

@@ -24,6 +24,17 @@ _PAIR = Struct("<II")
 _LAST_WORDS = 4096
 
 
+#: By name, how many arguments they have.
+_SUCCEED = (("args_get", 2), ("environ_get", 2), ("sched_yield", 0), ("poll_oneoff", 4))
+_REFUSED = (
+    ("fd_close", 1),
+    ("fd_fdstat_get", 2),
+    ("fd_fdstat_set_flags", 2),
+    ("fd_prestat_get", 2),
+    ("fd_prestat_dir_name", 3),
+)
+
+
 class Exited(Exception):
     """The core ended itself."""
 
@@ -49,9 +60,9 @@ class System:
         define(_MODULE, "proc_exit", FuncType([i32], []), _proc_exit)
         for name in ("args_sizes_get", "environ_sizes_get"):
             define(_MODULE, name, FuncType([i32] * 2, [i32]), self._sizes_get, True)
-        for name, count in (("args_get", 2), ("environ_get", 2), ("sched_yield", 0), ("poll_oneoff", 4)):
+        for name, count in _SUCCEED:
             define(_MODULE, name, FuncType([i32] * count, [i32]), _success)
-        for name, count in (("fd_close", 1), ("fd_fdstat_get", 2), ("fd_fdstat_set_flags", 2), ("fd_prestat_get", 2), ("fd_prestat_dir_name", 3)):
+        for name, count in _REFUSED:
             define(_MODULE, name, FuncType([i32] * count, [i32]), _no_descriptor)
 
     def _memory(self, caller: Caller) -> memoryview:

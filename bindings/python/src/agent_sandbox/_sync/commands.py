@@ -30,32 +30,71 @@ class Commands(SyncCaller, CommandsMethods):
 
     @overload
     def run(
-        self, command: str | Sequence[str], *, background: Literal[False] = False, cwd: str | None = None,
-        envs: Mapping[str, str] | None = None, user: str | None = None, tag: str | None = None,
-        stdin: bool | None = None, timeout: float | None = None, idle_timeout: float | None = None,
-        request_timeout: float | None = None, check: bool | None = None, retain_output: bool = True,
-        on_start: OnStart | None = None, on_stdout: OnText | None = None, on_stderr: OnText | None = None,
-        on_stdout_bytes: OnBytes | None = None, on_stderr_bytes: OnBytes | None = None,
+        self,
+        command: str | Sequence[str],
+        *,
+        background: Literal[False] = False,
+        cwd: str | None = None,
+        envs: Mapping[str, str] | None = None,
+        user: str | None = None,
+        tag: str | None = None,
+        stdin: bool | None = None,
+        timeout: float | None = None,
+        idle_timeout: float | None = None,
+        request_timeout: float | None = None,
+        check: bool | None = None,
+        retain_output: bool = True,
+        on_start: OnStart | None = None,
+        on_stdout: OnText | None = None,
+        on_stderr: OnText | None = None,
+        on_stdout_bytes: OnBytes | None = None,
+        on_stderr_bytes: OnBytes | None = None,
     ) -> CommandResult: ...
 
     @overload
     def run(
-        self, command: str | Sequence[str], *, background: Literal[True], cwd: str | None = None,
-        envs: Mapping[str, str] | None = None, user: str | None = None, tag: str | None = None,
-        stdin: bool | None = None, timeout: float | None = None, idle_timeout: float | None = None,
-        request_timeout: float | None = None, check: bool | None = None, retain_output: bool = True,
-        on_start: OnStart | None = None, on_stdout: OnText | None = None, on_stderr: OnText | None = None,
-        on_stdout_bytes: OnBytes | None = None, on_stderr_bytes: OnBytes | None = None,
+        self,
+        command: str | Sequence[str],
+        *,
+        background: Literal[True],
+        cwd: str | None = None,
+        envs: Mapping[str, str] | None = None,
+        user: str | None = None,
+        tag: str | None = None,
+        stdin: bool | None = None,
+        timeout: float | None = None,
+        idle_timeout: float | None = None,
+        request_timeout: float | None = None,
+        check: bool | None = None,
+        retain_output: bool = True,
+        on_start: OnStart | None = None,
+        on_stdout: OnText | None = None,
+        on_stderr: OnText | None = None,
+        on_stdout_bytes: OnBytes | None = None,
+        on_stderr_bytes: OnBytes | None = None,
     ) -> CommandHandle: ...
 
     @overload
     def run(
-        self, command: str | Sequence[str], *, background: bool, cwd: str | None = None,
-        envs: Mapping[str, str] | None = None, user: str | None = None, tag: str | None = None,
-        stdin: bool | None = None, timeout: float | None = None, idle_timeout: float | None = None,
-        request_timeout: float | None = None, check: bool | None = None, retain_output: bool = True,
-        on_start: OnStart | None = None, on_stdout: OnText | None = None, on_stderr: OnText | None = None,
-        on_stdout_bytes: OnBytes | None = None, on_stderr_bytes: OnBytes | None = None,
+        self,
+        command: str | Sequence[str],
+        *,
+        background: bool,
+        cwd: str | None = None,
+        envs: Mapping[str, str] | None = None,
+        user: str | None = None,
+        tag: str | None = None,
+        stdin: bool | None = None,
+        timeout: float | None = None,
+        idle_timeout: float | None = None,
+        request_timeout: float | None = None,
+        check: bool | None = None,
+        retain_output: bool = True,
+        on_start: OnStart | None = None,
+        on_stdout: OnText | None = None,
+        on_stderr: OnText | None = None,
+        on_stdout_bytes: OnBytes | None = None,
+        on_stderr_bytes: OnBytes | None = None,
     ) -> CommandResult | CommandHandle: ...
 
     def run(
@@ -109,14 +148,26 @@ class Commands(SyncCaller, CommandsMethods):
             CommandExitError: E3002, with ``check``.
         """
         callbacks = Callbacks(
-            start=on_start, stdout=on_stdout, stderr=on_stderr,
-            stdout_bytes=on_stdout_bytes, stderr_bytes=on_stderr_bytes,
+            start=on_start,
+            stdout=on_stdout,
+            stderr=on_stderr,
+            stdout_bytes=on_stdout_bytes,
+            stderr_bytes=on_stderr_bytes,
         )
         text, argv = (command, None) if isinstance(command, str) else (None, command)
         params = commands_start_params if background else commands_run_params
         wire = params(
-            text, argv=argv, cwd=cwd, envs=envs, user=user, tag=tag, stdin=stdin, timeout=timeout,
-            idle_timeout=idle_timeout, request_timeout=request_timeout, check=check,
+            text,
+            argv=argv,
+            cwd=cwd,
+            envs=envs,
+            user=user,
+            tag=tag,
+            stdin=stdin,
+            timeout=timeout,
+            idle_timeout=idle_timeout,
+            request_timeout=request_timeout,
+            check=check,
         )
         if not background:
             return self._run("commands.run", wire, callbacks, retain_output)
@@ -160,8 +211,12 @@ class Commands(SyncCaller, CommandsMethods):
             ExecutionError: E3000, when there is no such process.
         """
         callbacks = Callbacks(
-            start=on_start, stdout=on_stdout, stderr=on_stderr,
-            stdout_bytes=on_stdout_bytes, stderr_bytes=on_stderr_bytes, pty=on_data,
+            start=on_start,
+            stdout=on_stdout,
+            stderr=on_stderr,
+            stdout_bytes=on_stdout_bytes,
+            stderr_bytes=on_stderr_bytes,
+            pty=on_data,
         )
         wire = commands_connect_params(
             pid, tag=tag, timeout=timeout, idle_timeout=idle_timeout, request_timeout=request_timeout, check=check

@@ -13,7 +13,7 @@ from .._engine.sync_process import SyncStream
 from .._generated.methods_sync import FilesMethods
 from .._generated.params import files_read_params, files_watch_dir_params, files_write_params
 from .._generated.types import FilesystemEvent, WriteInfo, read_write_info
-from ..file import FileToWrite
+from ..entry import WriteEntry
 from .watch import WatchHandle
 
 
@@ -25,20 +25,41 @@ class Files(SyncCaller, FilesMethods):
 
     @overload
     def read(
-        self, path: str, format: Literal["text"] = "text", *, user: str | None = None, gzip: bool | None = None,
-        offset: int | None = None, length: int | None = None, idle_timeout: float | None = None,
+        self,
+        path: str,
+        format: Literal["text"] = "text",
+        *,
+        user: str | None = None,
+        gzip: bool | None = None,
+        offset: int | None = None,
+        length: int | None = None,
+        idle_timeout: float | None = None,
     ) -> str: ...
 
     @overload
     def read(
-        self, path: str, format: Literal["bytes"], *, user: str | None = None, gzip: bool | None = None,
-        offset: int | None = None, length: int | None = None, idle_timeout: float | None = None,
+        self,
+        path: str,
+        format: Literal["bytes"],
+        *,
+        user: str | None = None,
+        gzip: bool | None = None,
+        offset: int | None = None,
+        length: int | None = None,
+        idle_timeout: float | None = None,
     ) -> bytes: ...
 
     @overload
     def read(
-        self, path: str, format: Literal["stream"], *, user: str | None = None, gzip: bool | None = None,
-        offset: int | None = None, length: int | None = None, idle_timeout: float | None = None,
+        self,
+        path: str,
+        format: Literal["stream"],
+        *,
+        user: str | None = None,
+        gzip: bool | None = None,
+        offset: int | None = None,
+        length: int | None = None,
+        idle_timeout: float | None = None,
     ) -> SyncStream: ...
 
     def read(
@@ -113,7 +134,7 @@ class Files(SyncCaller, FilesMethods):
 
     def write_files(
         self,
-        files: Iterable[FileToWrite | Mapping[str, Any]],
+        files: Iterable[WriteEntry | Mapping[str, Any]],
         *,
         user: str | None = None,
         metadata: Mapping[str, str] | None = None,
@@ -136,7 +157,7 @@ class Files(SyncCaller, FilesMethods):
         attached: list[bytes] = []
         sources: dict[int, Source] = {}
         for file in files:
-            path, data = FileToWrite.of(file)
+            path, data = WriteEntry.of(file)
             given = sync_source(data)
             if isinstance(given, bytes) and not gzip and len(given) > SMALL:
                 given = memory(given)
@@ -177,8 +198,12 @@ class Files(SyncCaller, FilesMethods):
             SandboxFileNotFoundError: E4001, when it is missing.
         """
         wire = files_watch_dir_params(
-            path, user=user, recursive=recursive, include_entry=include_entry,
-            allow_network_mounts=allow_network_mounts, idle_timeout=idle_timeout,
+            path,
+            user=user,
+            recursive=recursive,
+            include_entry=include_entry,
+            allow_network_mounts=allow_network_mounts,
+            idle_timeout=idle_timeout,
         )
         return WatchHandle(self._watch("files.watch_dir", wire), on_event)
 

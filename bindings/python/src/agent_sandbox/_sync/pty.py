@@ -57,8 +57,16 @@ class Pty(SyncCaller, PtyMethods):
             retain_output: Keep what it shows, so that iterating gives it from the start.
         """
         wire = pty_create_params(
-            cols, rows, argv=argv, cwd=cwd, envs=envs, user=user, tag=tag, timeout=timeout,
-            idle_timeout=idle_timeout, request_timeout=request_timeout,
+            cols,
+            rows,
+            argv=argv,
+            cwd=cwd,
+            envs=envs,
+            user=user,
+            tag=tag,
+            timeout=timeout,
+            idle_timeout=idle_timeout,
+            request_timeout=request_timeout,
         )
         return CommandHandle(self, self._start("pty.create", wire, Callbacks(pty=on_data), retain_output))
 

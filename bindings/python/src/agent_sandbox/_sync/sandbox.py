@@ -28,6 +28,7 @@ from .pty import Pty
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
+    from .._engine.creation import Creation
     from ..options import ClientOptions
 
 
@@ -105,7 +106,7 @@ class Sandbox(SyncCaller, SandboxMethods):
         disk_mb: int | None = None,
         mounts: Sequence[Mount | MountDict] | None = None,
         **options: Unpack[ClientOptions],
-    ) -> Self:
+        ) -> Self:
         """Makes a sandbox. Used as a context manager, it is killed at the end.
 
         Args:
@@ -132,9 +133,20 @@ class Sandbox(SyncCaller, SandboxMethods):
             SandboxCreationError: E2000, anything else; it carries the id if a sandbox exists.
         """
         wire = sandbox_create_params(
-            template, timeout=timeout, metadata=metadata, envs=envs, allow_internet_access=allow_internet_access,
-            network=network, on_timeout=on_timeout, keep_memory=keep_memory, auto_resume=auto_resume,
-            idempotency_key=idempotency_key, cpu_count=cpu_count, memory_mb=memory_mb, disk_mb=disk_mb, mounts=mounts,
+            template,
+            timeout=timeout,
+            metadata=metadata,
+            envs=envs,
+            allow_internet_access=allow_internet_access,
+            network=network,
+            on_timeout=on_timeout,
+            keep_memory=keep_memory,
+            auto_resume=auto_resume,
+            idempotency_key=idempotency_key,
+            cpu_count=cpu_count,
+            memory_mb=memory_mb,
+            disk_mb=disk_mb,
+            mounts=mounts,
         )
         return cls._made("sandbox.create", wire, options)
 
@@ -146,7 +158,11 @@ class Sandbox(SyncCaller, SandboxMethods):
 
     @classmethod
     def connect(
-        cls, sandbox_id: str, *, timeout: float | None = None, reboot: bool | None = None,
+        cls,
+        sandbox_id: str,
+        *,
+        timeout: float | None = None,
+        reboot: bool | None = None,
         **options: Unpack[ClientOptions],
     ) -> Self:
         """Takes a sandbox that exists; a paused one is resumed. Its life is never shortened.
@@ -164,7 +180,11 @@ class Sandbox(SyncCaller, SandboxMethods):
 
     @classmethod
     def resume(
-        cls, sandbox_id: str, *, timeout: float | None = None, reboot: bool | None = None,
+        cls,
+        sandbox_id: str,
+        *,
+        timeout: float | None = None,
+        reboot: bool | None = None,
         **options: Unpack[ClientOptions],
     ) -> Self:
         """The same as :meth:`connect`, by the name of what it does to a paused one."""
@@ -195,8 +215,13 @@ class Sandbox(SyncCaller, SandboxMethods):
             **options: Whose account, where, and how; see ClientOptions.
         """
         wire = sandbox_list_params(
-            metadata=metadata, state=state, template=template, started_after=started_after,
-            ascending=ascending, limit=limit, next_token=next_token,
+            metadata=metadata,
+            state=state,
+            template=template,
+            started_after=started_after,
+            ascending=ascending,
+            limit=limit,
+            next_token=next_token,
         )
         return SandboxPaginator(Link(Client(options)), wire)
 
@@ -257,11 +282,11 @@ class Sandbox(SyncCaller, SandboxMethods):
         cls._of(sandbox_id, "sandbox.keep_alive", sandbox_keep_alive_params(timeout), options)
 
     #: Each also works on the class, with the id of a sandbox: ``Sandbox.kill("id")``.
-    kill = Either(SandboxMethods.kill, _kill_by_id)  # type: ignore[assignment]
-    get_info = Either(SandboxMethods.get_info, _info_by_id)  # type: ignore[assignment]
-    set_timeout = Either(SandboxMethods.set_timeout, _set_timeout_by_id)  # type: ignore[assignment]
-    keep_alive = Either(SandboxMethods.keep_alive, _keep_alive_by_id)  # type: ignore[assignment]
-    pause = Either(SandboxMethods.pause, _pause_by_id)  # type: ignore[assignment]
+    kill = Either(SandboxMethods.kill, _kill_by_id)
+    get_info = Either(SandboxMethods.get_info, _info_by_id)
+    set_timeout = Either(SandboxMethods.set_timeout, _set_timeout_by_id)
+    keep_alive = Either(SandboxMethods.keep_alive, _keep_alive_by_id)
+    pause = Either(SandboxMethods.pause, _pause_by_id)
 
     def __enter__(self) -> Self:
         return self

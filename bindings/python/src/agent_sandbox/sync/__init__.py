@@ -1,9 +1,9 @@
 """The blocking classes: usable from any thread, also where an event loop runs.
 
-    from agent_sandbox.sync import Sandbox
+from agent_sandbox.sync import Sandbox
 
-    with Sandbox.create(template="python-base") as sandbox:
-        print(sandbox.commands.run("echo hello").stdout)
+with Sandbox.create(template="python-base") as sandbox:
+    print(sandbox.commands.run("echo hello").stdout)
 """
 
 from .._sync.commands import Commands

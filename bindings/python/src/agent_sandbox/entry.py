@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ._engine.content import AsyncContent
 
 
-class FileToWrite:
+class WriteEntry:
     """A path, and what is to be written there: as ``files.write`` takes them."""
 
     __slots__ = ("data", "path")
@@ -19,12 +19,12 @@ class FileToWrite:
         self.data = data
 
     def __repr__(self) -> str:
-        return f"FileToWrite({self.path!r})"
+        return f"WriteEntry({self.path!r})"
 
     @staticmethod
-    def of(given: FileToWrite | Mapping[str, Any]) -> tuple[str, Any]:
+    def of(given: WriteEntry | Mapping[str, Any]) -> tuple[str, Any]:
         """Path and data of a file, or of a mapping with the same names."""
-        if isinstance(given, FileToWrite):
+        if isinstance(given, WriteEntry):
             return given.path, given.data
         from ._generated.errors import InvalidArgumentError
 
