@@ -101,7 +101,7 @@ func (in *inspector) method(e method.Method) (*Method, error) {
 	if m.Result, err = in.typeOf(e.Result); err != nil {
 		return nil, err
 	}
-	m.Result.walk(func(s *Struct) { s.Given = true })
+	m.Result.walk(func(s *Struct) { s.Given = true }, func(*Enum) {})
 	return m, nil
 }
 
@@ -131,7 +131,7 @@ func (in *inspector) params(e method.Method) ([]*Field, error) {
 		if f.Position == 0 && slices.Contains([]string{"signal", "request_timeout"}, f.Name) {
 			return nil, fmt.Errorf("parameter %s hides what every call takes: give it a position or another name", f.Wire)
 		}
-		f.Type.walk(func(s *Struct) { s.Taken = true })
+		f.Type.walk(func(s *Struct) { s.Taken = true }, func(*Enum) {})
 	}
 	slices.SortStableFunc(fields, func(a, b *Field) int { return cmp.Compare(order(a), order(b)) })
 	return fields, nil
@@ -149,20 +149,25 @@ func order(f *Field) int {
 	}
 }
 
-// walk visits every record in a type, once.
-func (t *Type) walk(visit func(*Struct)) { t.walkOnce(visit, map[*Struct]bool{}) }
+// walk visits every record and choice in a type, each record once.
+func (t *Type) walk(record func(*Struct), choice func(*Enum)) {
+	t.walkOnce(record, choice, map[*Struct]bool{})
+}
 
-func (t *Type) walkOnce(visit func(*Struct), seen map[*Struct]bool) {
+func (t *Type) walkOnce(record func(*Struct), choice func(*Enum), seen map[*Struct]bool) {
 	if t.Elem != nil {
-		t.Elem.walkOnce(visit, seen)
+		t.Elem.walkOnce(record, choice, seen)
+	}
+	if t.Kind == Choice {
+		choice(t.Enum)
 	}
 	if t.Kind != Record || seen[t.Struct] {
 		return
 	}
 	seen[t.Struct] = true
-	visit(t.Struct)
+	record(t.Struct)
 	for _, f := range t.Struct.Fields {
-		f.Type.walkOnce(visit, seen)
+		f.Type.walkOnce(record, choice, seen)
 	}
 }
 

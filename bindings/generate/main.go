@@ -51,6 +51,7 @@ func outputs(m *Model) map[string]string {
 		js + "types.ts":            tsTypes(m),
 		js + "errors.ts":           tsErrors(m),
 		js + "methods.ts":          tsMethods(m),
+		js + "public.ts":           tsPublic(m),
 		js + "variables.ts":        tsVariables(m),
 		python + "__init__.py":     pyPackage(),
 		python + "convert.py":      pyConvert(),

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/agent-sandbox/agent-sandbox/core/method"
+import (
+	"slices"
+
+	"github.com/agent-sandbox/agent-sandbox/core/method"
+)
 
 // Model is everything that the writers need to know, free of Go.
 type Model struct {
@@ -99,6 +103,41 @@ type Field struct {
 	Pointer  bool // absent is another value than zero
 	Position int  // 1... for a positional parameter; else 0
 	Secret   bool // never printed
+}
+
+// public tells which records and choices users meet: those of methods that they
+// call as they are, and what a write answers. The others are for hosts.
+func (m *Model) public() (structs map[*Struct]bool, enums map[*Enum]bool) {
+	structs, enums = map[*Struct]bool{}, map[*Enum]bool{}
+	meet := func(t *Type) {
+		t.walk(func(s *Struct) { structs[s] = true }, func(e *Enum) { enums[e] = true })
+	}
+	for _, one := range m.Methods {
+		plain := one.isMember() || one.Shape == method.Wrapped
+		if one.Result != nil && (plain || one.Shape == method.Write) {
+			meet(one.Result)
+		}
+		for _, p := range one.Params {
+			if plain {
+				meet(p.Type)
+			}
+		}
+	}
+	return structs, enums
+}
+
+// publicNames are the names of what users meet, sorted.
+func (m *Model) publicNames() (structs, enums []string) {
+	s, e := m.public()
+	for one := range s {
+		structs = append(structs, one.Name)
+	}
+	for one := range e {
+		enums = append(enums, one.Name)
+	}
+	slices.Sort(structs)
+	slices.Sort(enums)
+	return structs, enums
 }
 
 // Kind tells types apart.

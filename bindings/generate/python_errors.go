@@ -13,6 +13,14 @@ func pyErrors(m *Model) string {
 	w.line("")
 	w.line("from collections.abc import Mapping")
 	w.line("from typing import Any")
+	names := []string{baseError}
+	for _, e := range m.Errors {
+		names = append(names, e.Name)
+		for _, k := range e.Kinds {
+			names = append(names, k.Name)
+		}
+	}
+	pyAll(&w, names)
 	m.pyBaseError(&w)
 	for _, e := range inherited(m.Errors) {
 		pyErrorClass(&w, e.Name, append([]string{e.Base}, e.Builtins...), e.Code+": "+lowerFirst(e.Doc)+".")

@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 func pyTypes(m *Model) string {
 	var body writer
@@ -27,8 +31,27 @@ func pyTypes(m *Model) string {
 	pyHead(&w, "The types of parameters and results.")
 	pyImports(&w, body.String())
 	pyImport(&w, ".convert", used(body.String(), pyConvertNames()))
+	structs, enums := m.publicNames()
+	public := append(structs, enums...)
+	for _, s := range m.Structs {
+		if s.Taken && slices.Contains(structs, s.Name) {
+			public = append(public, s.Name+"Dict")
+		}
+	}
+	pyAll(&w, public)
 	w.WriteString(body.String())
 	return w.String()
+}
+
+// pyAll lists what a module gives to users.
+func pyAll(w *writer, names []string) {
+	slices.Sort(names)
+	var items []string
+	for _, n := range names {
+		items = append(items, strconv.Quote(n))
+	}
+	w.line("")
+	w.list("", "__all__ = [", items, "]", "    ", 0)
 }
 
 func pyConvertNames() []string {

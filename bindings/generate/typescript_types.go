@@ -27,6 +27,26 @@ func tsTypes(m *Model) string {
 	return w.String()
 }
 
+// tsPublic exports what users meet.
+func tsPublic(m *Model) string {
+	structs, enums := m.publicNames()
+	names := enums
+	for _, s := range structs {
+		names = append(names, "type "+s)
+	}
+	options := []string{"CallOptions"}
+	for _, one := range m.offered() {
+		if named, _ := one.options(); one.isMember() && len(named) > 0 {
+			options = append(options, tsOptionsName(one))
+		}
+	}
+	var w writer
+	tsHead(&w)
+	w.list("", "export type {", byLowerName(options), "} from './methods.ts'", "  ", 0)
+	w.list("", "export {", byLowerName(names), "} from './types.ts'", "  ", 0)
+	return w.String()
+}
+
 // convertNames are what convert.ts gives, as an import names it.
 func convertNames() []string {
 	return []string{"readList", "readMap", "readMaybe", "readTime", "type Wire", "writeList", "writeMap", "writeMillis", "writeTime"}

@@ -5,7 +5,7 @@ import datetime
 import inspect
 import pickle
 
-from made import methods, methods_sync
+from made import methods, methods_sync, types
 from made.errors import InvalidArgumentError
 from made.types import Box, Colour, Label
 
@@ -66,6 +66,8 @@ assert Sync().count() == [box] and sent.pop()[1] == {}
 assert Async().address(3) == "boxes.address {'shelf': 3}"
 assert not inspect.iscoroutinefunction(Async.address) and inspect.iscoroutinefunction(Async.pack)
 assert not hasattr(Async, "open") and "sandbox_id" not in inspect.signature(Async.pack).parameters
+
+assert types.__all__ == ["Box", "Colour", "Label", "LabelDict"]
 
 utc = datetime.timezone.utc
 assert box.made_at == datetime.datetime(2026, 1, 2, 3, 4, 5, 123456, tzinfo=utc), box.made_at

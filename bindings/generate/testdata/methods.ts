@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { errorFromJSON, FileOperationError, InvalidArgumentError, SandboxError } from './made/errors.ts'
-import { type BoxesPackOptions, BoxesMethods, boxesOpenParams, type CallOptions } from './made/methods.ts'
-import { type Box, Colour } from './made/types.ts'
+import { BoxesMethods, boxesOpenParams } from './made/methods.ts'
+import { type Box, type BoxesPackOptions, type CallOptions, Colour } from './made/public.ts'
 
 const answer = {
   madeAt: '2026-01-02T03:04:05.123456789Z',

@@ -23,26 +23,8 @@ export {
 } from './files.ts'
 export type { OutputCallbacks, OutputChunk } from './follower.ts'
 export * from './generated/errors.ts'
-export type { CallOptions } from './generated/methods.ts'
-export {
-  Capability,
-  type EgressProxy,
-  type EntryInfo,
-  type FilesystemEvent,
-  FilesystemEventType,
-  FileType,
-  type Mount,
-  type Network,
-  type NetworkRule,
-  type NetworkTransform,
-  type ProcessInfo,
-  type ResolvedSettings,
-  type SandboxInfo,
-  type SandboxLimit,
-  type SandboxMetrics,
-  type Watcher,
-  type WriteInfo,
-} from './generated/types.ts'
+export * from './generated/public.ts'
+export type { ResolvedSettings } from './generated/types.ts'
 export type { OutputStream } from './output.ts'
 export { SandboxPaginator } from './paginator.ts'
 export type { HostOptions, SettingsSource, Store, WasmSource } from './platform/platform.ts'

@@ -7,6 +7,51 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+__all__ = [
+    "AuthenticationError",
+    "CancelledOperationError",
+    "CapabilityNotSupportedError",
+    "CodeExecutionError",
+    "CommandExitError",
+    "CommandTimeoutError",
+    "ConnectFailedError",
+    "ConnectionLostError",
+    "ExecutionError",
+    "FileOperationError",
+    "FilePermissionError",
+    "ForbiddenError",
+    "InternalError",
+    "InvalidAPIKeyError",
+    "InvalidArgumentError",
+    "InvalidCredentialsError",
+    "NetworkError",
+    "NoSpaceError",
+    "PathExistsError",
+    "PathIsDirectoryError",
+    "PathKindError",
+    "PathNotDirectoryError",
+    "ProtocolError",
+    "QuotaExceededError",
+    "RateLimitError",
+    "RegionUnavailableError",
+    "RequestTimeoutError",
+    "SandboxCreationError",
+    "SandboxError",
+    "SandboxFileNotFoundError",
+    "SandboxNotFoundError",
+    "SandboxPausedError",
+    "ServiceUnavailableError",
+    "SessionError",
+    "SessionExistsError",
+    "SessionNotFoundError",
+    "TemplateBuildError",
+    "TemplateBuildTimeoutError",
+    "TemplateNotFoundError",
+    "TemplateParseError",
+    "TokenExchangeError",
+    "TokenExpiredError",
+]
+
 
 class SandboxError(Exception):
     """The class of every error of this package.

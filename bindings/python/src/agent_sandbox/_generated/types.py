@@ -22,6 +22,31 @@ from .convert import (
     write_map,
 )
 
+__all__ = [
+    "Capability",
+    "EgressProxy",
+    "EgressProxyDict",
+    "EntryInfo",
+    "FileType",
+    "FilesystemEvent",
+    "FilesystemEventType",
+    "Mount",
+    "MountDict",
+    "Network",
+    "NetworkDict",
+    "NetworkRule",
+    "NetworkRuleDict",
+    "NetworkTransform",
+    "NetworkTransformDict",
+    "ProcessInfo",
+    "SandboxInfo",
+    "SandboxLimit",
+    "SandboxMetrics",
+    "SandboxPage",
+    "Watcher",
+    "WriteInfo",
+]
+
 
 class Capability(Choice):
     """One thing a provider can do."""
