@@ -57,6 +57,9 @@ func conformFrames(t *testing.T, name string, machine func() (host.Machine, erro
 func conform(t *testing.T, d runner.Driver) {
 	cases, err := runner.Load("cases")
 	require.NoError(t, err)
+	whole, err := runner.LoadGolden("golden")
+	require.NoError(t, err)
+	cases = append(cases, whole...)
 	require.NotEmpty(t, cases)
 	known, err := runner.KnownFailures(filepath.Join("known", d.Name()+".txt"))
 	require.NoError(t, err)

@@ -194,6 +194,20 @@ func sendInput(c *call) (any, error) {
 }
 
 func streamStdin(c *call) (any, error) {
+	return c.stream(func(ctx context.Context, s *core.Sandbox, sel core.Selector, next func(context.Context) ([]byte, error)) error {
+		return s.Commands.StreamStdin(ctx, sel, next)
+	})
+}
+
+func streamInput(c *call) (any, error) {
+	return c.stream(func(ctx context.Context, s *core.Sandbox, sel core.Selector, next func(context.Context) ([]byte, error)) error {
+		return s.Pty.StreamInput(ctx, sel, next)
+	})
+}
+
+type streamCall = func(context.Context, *core.Sandbox, core.Selector, func(context.Context) ([]byte, error)) error
+
+func (c *call) stream(fn streamCall) (any, error) {
 	var q struct {
 		selectorJSON
 		Pieces []content `json:"pieces"`
@@ -210,7 +224,7 @@ func streamStdin(c *call) (any, error) {
 		return b, nil
 	}
 	return c.selected(func(ctx context.Context, s *core.Sandbox, sel core.Selector) (any, error) {
-		return nil, s.Commands.StreamStdin(ctx, sel, next)
+		return nil, fn(ctx, s, sel, next)
 	})
 }
 

@@ -127,7 +127,7 @@ var framedMethods = map[string]func(*framedCall) (any, error){
 	"commands.run": (*framedCall).run, "commands.start": (*framedCall).start, "commands.connect": (*framedCall).start,
 	"pty.create": (*framedCall).start, "pty.connect": (*framedCall).start,
 	"commands.wait": (*framedCall).wait, "commands.disconnect": (*framedCall).disconnect,
-	"commands.send_stdin": (*framedCall).send, "pty.send_input": (*framedCall).send, "commands.stream_stdin": (*framedCall).streamStdin,
+	"commands.send_stdin": (*framedCall).send, "pty.send_input": (*framedCall).send, "commands.stream_stdin": (*framedCall).streamStdin, "pty.stream_input": (*framedCall).streamStdin,
 	"files.read": (*framedCall).read, "files.write": (*framedCall).write, "files.write_files": (*framedCall).writeFiles,
 	"files.watch_dir": (*framedCall).watch, "files.poll_dir": (*framedCall).poll, "files.poll_events": (*framedCall).polled, "files.poll_stop": (*framedCall).polled,
 }

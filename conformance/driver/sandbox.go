@@ -48,11 +48,12 @@ var methods = map[string]method{
 	"commands.stream_stdin": streamStdin,
 	"commands.close_stdin":  closeStdin,
 
-	"pty.create":     startPTY,
-	"pty.connect":    attachPTY,
-	"pty.send_input": sendInput,
-	"pty.resize":     resize,
-	"pty.kill":       killPTY,
+	"pty.create":       startPTY,
+	"pty.stream_input": streamInput,
+	"pty.connect":      attachPTY,
+	"pty.send_input":   sendInput,
+	"pty.resize":       resize,
+	"pty.kill":         killPTY,
 
 	"files.read":        read,
 	"files.write":       write,

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Bytes are written as text, or as {"base64"}, {"hex"}, {"repeat": [bytes, n]}
@@ -56,6 +58,9 @@ func (b *Bytes) build(b64, hex *string, repeat []json.RawMessage, join []Bytes) 
 
 // MarshalJSON is used when a case is expanded.
 func (b Bytes) MarshalJSON() ([]byte, error) {
+	if text := string(b.b); utf8.ValidString(text) && !strings.Contains(text, "${") && strings.IndexFunc(text, unicode.IsControl) < 0 {
+		return json.Marshal(text)
+	}
 	return json.Marshal(map[string]string{"base64": base64.StdEncoding.EncodeToString(b.b)})
 }
 

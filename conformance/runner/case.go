@@ -185,5 +185,8 @@ type RequestMatch struct {
 	Message any            `json:"message,omitempty"` // the whole RPC request in protobuf's JSON
 	Sent    []any          `json:"sent,omitempty"`    // all messages of a client stream
 	Body    *Bytes         `json:"body,omitempty"`
-	Form    []any          `json:"form,omitempty"` // the parts of a multipart body
+	Form    []any          `json:"form,omitempty"`  // the parts of a multipart body
+	Whole   bool           `json:"whole,omitempty"` // there is no header besides, but those that HTTP itself needs
+
+	page bool // a browser sent it
 }

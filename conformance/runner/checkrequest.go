@@ -94,6 +94,9 @@ func (m *RequestMatch) differ(q *Request) []string {
 	for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
 		all = append(all, matchHeader(q.Header, name, m.Headers[name])...)
 	}
+	if m.Whole {
+		all = append(all, m.extra(q)...)
+	}
 	if m.JSON != nil {
 		var got any
 		if err := json.Unmarshal(q.Body, &got); err != nil {
@@ -127,22 +130,30 @@ func (m *RequestMatch) differMessages(q *Request) []string {
 }
 
 func (m *RequestMatch) differForm(q *Request) []string {
-	_, params, err := mime.ParseMediaType(q.Header.Get("content-type"))
+	parts, err := q.parts()
 	if err != nil {
 		return []string{err.Error()}
 	}
+	return differ("form", m.Form, parts, true)
+}
+
+// parts are those of a multipart body.
+func (r *Request) parts() ([]any, error) {
+	_, params, err := mime.ParseMediaType(r.Header.Get("content-type"))
+	if err != nil {
+		return nil, err
+	}
 	parts := []any{}
-	for r := multipart.NewReader(bytes.NewReader(q.Body), params["boundary"]); ; {
-		p, err := r.NextRawPart()
+	for in := multipart.NewReader(bytes.NewReader(r.Body), params["boundary"]); ; {
+		p, err := in.NextRawPart()
 		if err != nil {
-			break
+			return parts, nil //nolint:nilerr // the end, or a body that is none: the parts tell
 		}
 		b, err := io.ReadAll(p)
 		if err != nil {
-			return []string{err.Error()}
+			return nil, err
 		}
 		_, d, _ := mime.ParseMediaType(p.Header.Get("content-disposition"))
 		parts = append(parts, map[string]any{"name": d["name"], "filename": d["filename"], "base64": base64.StdEncoding.EncodeToString(b)})
 	}
-	return differ("form", m.Form, parts, true)
 }

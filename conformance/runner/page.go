@@ -35,6 +35,7 @@ func (c *Case) forPage() {
 	}
 	for i := range c.Requests.Seen {
 		maps.DeleteFunc(c.Requests.Seen[i].Headers, notChosen)
+		c.Requests.Seen[i].page = true
 	}
 }
 

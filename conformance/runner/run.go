@@ -22,7 +22,10 @@ const (
 const longest = 20 * time.Second
 
 // Run plays a case with a driver and gives what is wrong, nothing when all is well.
-func Run(d Driver, c *Case, dir string) []string {
+func Run(d Driver, c *Case, dir string) []string { return runCase(d, c, dir, nil) }
+
+// runCase also shows the peer at the end.
+func runCase(d Driver, c *Case, dir string, end func(*Peer)) []string {
 	p, err := newPeer()
 	if err != nil {
 		return []string{err.Error()}
@@ -48,6 +51,9 @@ func Run(d Driver, c *Case, dir string) []string {
 	r := &running{c: bound, p: p, session: session, outcomes: make([]*outcome, len(bound.Calls))}
 	r.calls()
 	problems := r.check()
+	if end != nil {
+		end(p)
+	}
 	if err := session.Close(); err != nil {
 		problems = append(problems, "close: "+err.Error())
 	}
