@@ -213,3 +213,13 @@ func TestThePageOfErrorsNamesEveryClass(t *testing.T) {
 		require.Contains(t, string(page), "| "+e.Code+" | "+e.Name+" |")
 	}
 }
+
+func TestTheReferenceListsANewMethodInBothSpellings(t *testing.T) {
+	page := written(t, boxes())["docs/reference.md"]
+	for _, words := range []string{
+		"### boxes.pack", "| `max_weight` | `maxWeight` | `float`, `number`, optional | In kg |", "| *`name`* | *`name`* | `str`, `string` | Of the box |",
+		"| `wait` | `waitMs` |", "Gives `list[Box]` · `Box[]`.", "- `PathKindError` (E4003): wrong kind of path", "### Label", "`red`, `dark-blue`",
+	} {
+		require.Contains(t, page, words)
+	}
+}

@@ -46,6 +46,7 @@ func run() error {
 func outputs(m *Model) map[string]string {
 	const js, python = "bindings/js/src/generated/", "bindings/python/src/agent_sandbox/_generated/"
 	return map[string]string{
+		"docs/reference.md":        reference(m),
 		"wasm/schema.json":         schema(m),
 		js + "convert.ts":          tsConvert(),
 		js + "types.ts":            tsTypes(m),
