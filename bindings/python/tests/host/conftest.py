@@ -6,8 +6,12 @@ import asyncio
 import gc
 import inspect
 import warnings
+from collections.abc import Coroutine
+from typing import Any
 
 import pytest
+
+LIMIT = 60.0
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -18,6 +22,16 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     given = {name: pyfuncitem.funcargs[name] for name in names}
     with warnings.catch_warnings():
         warnings.simplefilter("error", ResourceWarning)
-        asyncio.run(pyfuncitem.obj(**given))
+        asyncio.run(_limited(pyfuncitem.obj(**given)))
         gc.collect()
     return True
+
+
+async def _limited(test: Coroutine[Any, Any, None]) -> None:
+    """A test that hangs fails, at the place where it hangs."""
+    task = asyncio.current_task()
+    clock = asyncio.get_running_loop().call_later(LIMIT, task.cancel)
+    try:
+        await test
+    finally:
+        clock.cancel()

@@ -37,24 +37,23 @@ async def test_an_abort_closes_the_connection_and_says_nothing(body: str, turns:
         closed.set()
 
     before = descriptors()
-    async with peer(hang) as there:
-        async with client() as c:
-            exchange, heard = c.begin(there.url, "POST", body=BODIES[body]())
-            for _ in range(turns):
-                await asyncio.sleep(0)
-            exchange.abort()
-            said = list(heard.order)
-            exchange.abort()
-            exchange.resume()
-            exchange.pause()
-            exchange.send_piece(b"x")
-            exchange.end_pieces()
-            if there.links:
-                async with timeout(5):
-                    await closed.wait()
-            await asyncio.sleep(0.01)
-            assert heard.order == said
-            assert not c.http._live
+    async with peer(hang) as there, client() as c:
+        exchange, heard = c.begin(there.url, "POST", body=BODIES[body]())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        exchange.abort()
+        said = list(heard.order)
+        exchange.abort()
+        exchange.resume()
+        exchange.pause()
+        exchange.send_piece(b"x")
+        exchange.end_pieces()
+        if there.links:
+            async with timeout(5):
+                await closed.wait()
+        await asyncio.sleep(0.01)
+        assert heard.order == said
+        assert not c.http._live
     await asyncio.sleep(0)
     assert descriptors() <= before + 2
 

@@ -134,12 +134,11 @@ async def test_a_thousand_requests_at_once() -> None:
             await link.send(answer(head.split(" ")[1].encode()))
 
     before = descriptors()
-    async with peer(echo) as there:
-        async with client() as c:
-            for _ in range(2):
-                heard = await asyncio.gather(*(c.ask(f"{there.url}{n}") for n in range(1000)))
-                assert [h.body for h in heard] == [b"/%d" % n for n in range(1000)]
-            assert len(c.http._pool._idle) <= pool.IDLE_CONNECTIONS
+    async with peer(echo) as there, client() as c:
+        for _ in range(2):
+            heard = await asyncio.gather(*(c.ask(f"{there.url}{n}") for n in range(1000)))
+            assert [h.body for h in heard] == [b"/%d" % n for n in range(1000)]
+        assert len(c.http._pool._idle) <= pool.IDLE_CONNECTIONS
     await asyncio.sleep(0)
     assert descriptors() <= before + 2
 

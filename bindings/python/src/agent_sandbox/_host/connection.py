@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from .address import Address
 from .exchange import Exchange
+from .failure import CONNECT, NetFailure
 from .proxy import Proxy
 
 if TYPE_CHECKING:
@@ -35,14 +36,18 @@ class Connection(asyncio.Protocol):
         self._used = False
         self._reused = False
         self._paused = False
+        self._lost = False
         self._poll: select.poll | None = None
 
     # What exchanges and the pool call:
 
     def opened(self, transport: asyncio.Transport) -> None:
-        """It is ready for requests over this transport."""
+        """It is ready for requests over this transport. Fails when it has ended already."""
+        if self._lost:
+            raise NetFailure(CONNECT, "the peer closed the connection at once")
         self._transport = transport
         transport.set_write_buffer_limits(high=_HIGH_WATER)
+        self._pool.add(self)
 
     def begin(self, exchange: Exchange) -> None:
         """Gives it to an exchange."""
@@ -73,9 +78,8 @@ class Connection(asyncio.Protocol):
     def abort(self) -> None:
         """Closes it at once."""
         self._exchange = None
-        transport = self._transport or self._lowest
-        if isinstance(transport, asyncio.Transport):
-            transport.abort()
+        if self._transport:
+            self._transport.abort()
 
     def pause(self) -> None:
         """Reads no more."""
@@ -118,7 +122,6 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._lowest = transport
-        self._pool.add(self)
 
     def data_received(self, data: bytes) -> None:
         if self._exchange:
@@ -140,6 +143,7 @@ class Connection(asyncio.Protocol):
             self._exchange.room()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._lost = True
         try:
             if exc and self._exchange:
                 self._read_rest()

@@ -20,6 +20,8 @@ from .socket import SCHEMES, Socket
 from .trust import Trust
 from .upload import Body, upload
 
+_TURNS = 4  # of the loop, until a transport that was given up half made has closed
+
 
 class Http:
     """Sends requests over kept connections. One for each event loop; ``aclose`` it
@@ -97,6 +99,8 @@ class Http:
         while self._sockets:
             await asyncio.sleep(0)
         await self._pool.close()
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -122,13 +126,12 @@ class Http:
     async def _connect(self, exchange: Exchange, request: Request) -> None:
         connection = Connection(self._pool, key_of(request.address, request.proxy))
         try:
-            transport = await self._dialler.dial(request.address, request.proxy, connection)
+            connection.opened(await self._dialler.dial(request.address, request.proxy, connection))
         except NetFailure as failure:
             exchange.dialling(None)
             exchange.fail(failure)
         else:
             exchange.dialling(None)
-            connection.opened(transport)
             if exchange.live:
                 connection.begin(exchange)
             else:
@@ -142,10 +145,7 @@ class Http:
             socket.fail(failure)
         else:
             socket.dialling(None)
-            if socket.live:
-                socket.begin(transport)
-            else:
-                transport.abort()
+            socket.begin(transport)
 
     # What exchanges and sockets call:
 
@@ -178,7 +178,7 @@ class Http:
         """An exchange or a socket is over."""
         self._live.discard(one)
 
-    def socket_made(self, socket: Socket) -> None:
+    def socket_opened(self, socket: Socket) -> None:
         """A socket has a connection."""
         self._sockets.add(socket)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .address import Address
 from .answer import HEAD_LIMIT
-from .failure import OTHER, RESET, NetFailure, lost, unusable
+from .failure import CONNECT, OTHER, RESET, NetFailure, lost, unusable
 from .request import check
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ class Socket(asyncio.Protocol):
         self._events: SocketEvents | None = events
         self._address: Address | None = None
         self._dialling: asyncio.Task[None] | None = None
-        self._lowest: asyncio.Transport | None = None
         self._transport: asyncio.Transport | None = None
         self._protocol: Any = None
         self._parts: list[bytes] = []  # of a message that is not complete
         self._binary = False
         self._opened = False
+        self._lost = False
         self._paused = False
         self._head = 0  # bytes of the handshake's answer
 
@@ -94,7 +94,14 @@ class Socket(asyncio.Protocol):
 
     def begin(self, transport: asyncio.Transport) -> None:
         """Speaks over a connection."""
+        if self._lost:
+            self.fail(NetFailure(CONNECT, "the peer closed the connection at once"))
+            return
+        self._http.socket_opened(self)
         self._transport = transport
+        if not self._events:
+            transport.abort()
+            return
         transport.set_write_buffer_limits(high=_HIGH_WATER)
         if self._paused:
             transport.pause_reading()
@@ -115,9 +122,7 @@ class Socket(asyncio.Protocol):
     # What asyncio calls:
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._lowest = transport
-        self._http.socket_made(self)
+        """Nothing yet: there may be TLS to come."""
 
     def data_received(self, data: bytes) -> None:
         if not self._events:
@@ -138,9 +143,12 @@ class Socket(asyncio.Protocol):
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._lowest = self._transport = None
+        self._lost = True
+        if self._transport is None:
+            return
+        self._transport = None
         self._http.socket_lost(self)
-        if self._events and self._dialling is None:
+        if self._events:
             self.fail(self._closure() or lost(exc))
 
     # Inside:
@@ -231,7 +239,7 @@ class Socket(asyncio.Protocol):
         if self._dialling:
             self._dialling.cancel()
             self._dialling = None
-        transport = self._transport or self._lowest
+        transport = self._transport
         if transport is None:
             return
         if linger:
