@@ -158,7 +158,7 @@ type WriteOptions struct {
 	User      string
 	Metadata  map[string]string // kept with the file, replaced as a whole by each write
 	Multipart bool              // send as a form; default is the plain body
-	Gzip      bool              // compress bytes on the way
+	Gzip      bool              // compress on the way
 }
 
 // Write writes bytes, making parents; an existing file is replaced.
@@ -183,7 +183,7 @@ func (f *Files) WriteSource(ctx context.Context, path string, source transport.S
 	if err := f.check("path", path, o.User); err != nil {
 		return nil, err
 	}
-	info, err := f.s.data.Write(ctx, plane.WriteSpec{Path: path, User: o.User, Source: source, Metadata: o.Metadata, Multipart: o.Multipart})
+	info, err := f.s.data.Write(ctx, plane.WriteSpec{Path: path, User: o.User, Source: source, Metadata: o.Metadata, Multipart: o.Multipart, Gzip: o.Gzip})
 	return info, f.failed(ctx, err)
 }
 

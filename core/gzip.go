@@ -1,21 +1,15 @@
+//go:build !wasip1
+
 package core
 
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"errors"
 	"io"
-	"strings"
 
-	"github.com/agent-sandbox/agent-sandbox/core/connect"
-	"github.com/agent-sandbox/agent-sandbox/core/fault"
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
 )
-
-func isGzip(resp *transport.Response) bool {
-	return strings.EqualFold(resp.Header.Get("content-encoding"), "gzip")
-}
 
 // decompressed undoes the peer's compression of a whole body.
 func decompressed(resp *transport.Response, b []byte) ([]byte, error) {
@@ -31,10 +25,6 @@ func decompressed(resp *transport.Response, b []byte) ([]byte, error) {
 		return nil, badGzip(err)
 	}
 	return plain, nil
-}
-
-func badGzip(err error) error {
-	return fault.New(fault.CodeProtocol, "the peer broke the protocol: its gzip body is damaged").Because(err)
 }
 
 // decompressing undoes it on a stream, from the first Read on.
@@ -86,31 +76,6 @@ func (r *noting) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
 	if err != nil {
 		r.err = err
-	}
-	return n, err
-}
-
-// explained gives stream errors the one error type.
-func explained(ctx context.Context, s io.ReadCloser) io.ReadCloser { return &explainer{ctx, s} }
-
-type explainer struct {
-	ctx context.Context
-	io.ReadCloser
-}
-
-func (e *explainer) Read(p []byte) (int, error) {
-	n, err := e.ReadCloser.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = cancelled(e.ctx, connect.Classify(e.ctx, err, transferArea))
-	}
-	return n, err
-}
-
-// WriteTo lets bulk copies pass without another buffer where the host can.
-func (e *explainer) WriteTo(w io.Writer) (int64, error) {
-	n, err := io.Copy(w, e.ReadCloser)
-	if err != nil {
-		err = cancelled(e.ctx, connect.Classify(e.ctx, err, transferArea))
 	}
 	return n, err
 }

@@ -51,8 +51,14 @@ func setBody(exchange context.Context, req *http.Request, b transport.Body) *upl
 		return setUpload(req, &pieceReader{ctx: exchange, next: b.Next})
 	case b.Source != nil:
 		r, size := sourceBody(b)
+		if b.Gzip {
+			r, size = newPacker(r), -1
+		}
 		req.ContentLength = size
 		return setUpload(req, r)
+	case b.Gzip:
+		req.ContentLength = -1
+		return setUpload(req, newPacker(bytes.NewReader(b.Bytes)))
 	case len(b.Bytes) > 0:
 		req.ContentLength = int64(len(b.Bytes))
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b.Bytes)), nil }

@@ -32,9 +32,9 @@ func (f form) close() string { return "--" + f.boundary + "--\r\n" }
 func (f form) single(path string, body transport.Body) transport.Body {
 	head, tail := []byte(f.partHead(MultipartName(path))), []byte("\r\n"+f.close())
 	if body.Source != nil {
-		return transport.Body{Prefix: head, Source: body.Source, Suffix: tail}
+		return transport.Body{Prefix: head, Source: body.Source, Suffix: tail, Gzip: body.Gzip}
 	}
-	return transport.Body{Bytes: append(append(head, body.Bytes...), tail...)}
+	return transport.Body{Bytes: append(append(head, body.Bytes...), tail...), Gzip: body.Gzip}
 }
 
 func (f form) many(files []plane.WriteSpec) []byte {

@@ -1,8 +1,9 @@
 package envd
 
 import (
-	"net/url"
 	"strings"
+
+	"github.com/agent-sandbox/agent-sandbox/core/uri"
 )
 
 // query is an ordered list of parameters; empty values are left out. Values
@@ -20,7 +21,7 @@ func (q query) encode() string {
 		} else {
 			b.WriteByte('&')
 		}
-		b.WriteString(p[0] + "=" + strings.ReplaceAll(url.QueryEscape(p[1]), "+", "%20"))
+		b.WriteString(p[0] + "=" + uri.Escape(p[1]))
 	}
 	return b.String()
 }

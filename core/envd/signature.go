@@ -1,11 +1,11 @@
 package envd
 
 import (
-	"crypto/sha256"
 	"encoding/base64"
 	"strconv"
 	"time"
 
+	"github.com/agent-sandbox/agent-sandbox/core/digest"
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
 )
 
@@ -16,7 +16,7 @@ func Signature(path, operation, user, token string, expiration *int64) string {
 	if expiration != nil {
 		text += ":" + strconv.FormatInt(*expiration, 10)
 	}
-	sum := sha256.Sum256([]byte(text))
+	sum := digest.SHA256([]byte(text))
 	return "v1_" + base64.RawStdEncoding.EncodeToString(sum[:])
 }
 

@@ -1,8 +1,6 @@
 package envd
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -89,13 +87,8 @@ func (c *Client) Write(ctx context.Context, spec plane.WriteSpec) (*plane.WriteI
 
 func (c *Client) writeRequest(spec plane.WriteSpec) (*transport.Request, error) {
 	r := &transport.Request{Method: "POST", URL: c.filesURL(spec.Path, spec.User), Header: append(c.headers(), metadataHeaders(spec.Metadata)...)}
-	body := transport.Body{Bytes: spec.Bytes, Source: spec.Source}
-	if spec.Source == nil && spec.Gzip {
-		packed, err := compress(spec.Bytes)
-		if err != nil {
-			return nil, err
-		}
-		body.Bytes = packed
+	body := transport.Body{Bytes: spec.Bytes, Source: spec.Source, Gzip: spec.Gzip}
+	if spec.Gzip {
 		r.Header.Set("content-encoding", "gzip")
 	}
 	if !spec.Multipart && AtLeast(c.cfg.Version, 0, 5, 7) {
@@ -107,18 +100,6 @@ func (c *Client) writeRequest(spec plane.WriteSpec) (*transport.Request, error) 
 	r.Header.Set("content-type", form.contentType())
 	r.Body = form.single(spec.Path, body)
 	return r, nil
-}
-
-func compress(b []byte) ([]byte, error) {
-	var buf bytes.Buffer
-	w := gzip.NewWriter(&buf)
-	if _, err := w.Write(b); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return buf.Bytes(), nil
 }
 
 func (c *Client) write(ctx context.Context, r *transport.Request, again bool) ([]plane.WriteInfo, error) {

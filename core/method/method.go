@@ -90,6 +90,10 @@ type SourceRef struct {
 // none is the result of a method that has nothing to say.
 type none = *struct{}
 
+// The type parameters P below are pointers to parameters: all pointers share one
+// instance of generic code, and the WebAssembly build has one of each instead of
+// fifty.
+
 // jsonReason says what is wrong in the names of the parameters, without Go's types.
 func jsonReason(err error) string {
 	var kind *json.UnmarshalTypeError
@@ -100,69 +104,69 @@ func jsonReason(err error) string {
 }
 
 // inner is a method for hosts themselves.
-func inner[P, R any](name string, fn func(context.Context, *Call, *P) (R, error)) Method {
+func inner[P, R any](name string, fn func(context.Context, *Call, P) (R, error)) Method {
 	return entry[P, R](name, Inner, func(ctx context.Context, c *Call, p any) (any, error) {
-		return fn(ctx, c, p.(*P))
+		return fn(ctx, c, p.(P))
 	})
 }
 
 // onClient is a method of a client: nothing but an account is needed.
-func onClient[P, R any](name string, shape Shape, fn func(context.Context, *core.Client, *P) (R, error)) Method {
+func onClient[P, R any](name string, shape Shape, fn func(context.Context, *core.Client, P) (R, error)) Method {
 	return entry[P, R](name, shape, func(ctx context.Context, c *Call, p any) (any, error) {
 		client, err := c.client()
 		if err != nil {
 			return nil, err
 		}
-		return fn(ctx, client, p.(*P))
+		return fn(ctx, client, p.(P))
 	})
 }
 
 // onID is a method of a sandbox that needs no more than its id.
-func onID[P, R any](name string, fn func(ctx context.Context, client *core.Client, id string, p *P) (R, error)) Method {
+func onID[P, R any](name string, fn func(ctx context.Context, client *core.Client, id string, p P) (R, error)) Method {
 	return entry[P, R](name, Plain, func(ctx context.Context, c *Call, p any) (any, error) {
 		client, id, err := c.target(p)
 		if err != nil {
 			return nil, err
 		}
-		return fn(ctx, client, id, p.(*P))
+		return fn(ctx, client, id, p.(P))
 	})
 }
 
 // onSandbox is a method of one sandbox.
-func onSandbox[P, R any](name string, fn func(context.Context, *core.Sandbox, *P) (R, error)) Method {
+func onSandbox[P, R any](name string, fn func(context.Context, *core.Sandbox, P) (R, error)) Method {
 	return entry[P, R](name, Plain, func(ctx context.Context, c *Call, p any) (any, error) {
 		sandbox, err := c.sandbox()
 		if err != nil {
 			return nil, err
 		}
-		return fn(ctx, sandbox, p.(*P))
+		return fn(ctx, sandbox, p.(P))
 	})
 }
 
 // inline is a method of one sandbox that makes no request.
-func inline[P, R any](name string, fn func(*core.Sandbox, *P) (R, error)) Method {
+func inline[P, R any](name string, fn func(*core.Sandbox, P) (R, error)) Method {
 	return entry[P, R](name, Inline, func(_ context.Context, c *Call, p any) (any, error) {
 		sandbox, err := c.sandbox()
 		if err != nil {
 			return nil, err
 		}
-		return fn(sandbox, p.(*P))
+		return fn(sandbox, p.(P))
 	})
 }
 
 // shaped is a method of one sandbox that speaks to its caller.
-func shaped[P, R any](name string, shape Shape, fn func(context.Context, *Call, *core.Sandbox, *P) (R, error)) Method {
+func shaped[P, R any](name string, shape Shape, fn func(context.Context, *Call, *core.Sandbox, P) (R, error)) Method {
 	return entry[P, R](name, shape, func(ctx context.Context, c *Call, p any) (any, error) {
 		sandbox, err := c.sandbox()
 		if err != nil {
 			return nil, err
 		}
-		return fn(ctx, c, sandbox, p.(*P))
+		return fn(ctx, c, sandbox, p.(P))
 	})
 }
 
 func entry[P, R any](name string, shape Shape, run func(context.Context, *Call, any) (any, error)) Method {
-	return newMethod(name, shape, reflect.TypeFor[P](), reflect.TypeFor[R](), run)
+	return newMethod(name, shape, reflect.TypeFor[P]().Elem(), reflect.TypeFor[R](), run)
 }
 
 func newMethod(name string, shape Shape, params, result reflect.Type, run func(context.Context, *Call, any) (any, error)) Method {

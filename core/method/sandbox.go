@@ -188,19 +188,19 @@ type SandboxCapabilities struct{}
 
 func sandbox() []Method {
 	return []Method{
-		onClient("sandbox.create", Wrapped, func(ctx context.Context, c *core.Client, p *SandboxCreate) (handle.Handle, error) {
+		onClient("sandbox.create", Wrapped, func(ctx context.Context, c *core.Client, p *SandboxCreate) (*handle.Handle, error) {
 			return opened(c.Create(ctx, p.options()))
 		}),
-		onClient("sandbox.connect", Wrapped, func(ctx context.Context, c *core.Client, p *SandboxConnect) (handle.Handle, error) {
+		onClient("sandbox.connect", Wrapped, func(ctx context.Context, c *core.Client, p *SandboxConnect) (*handle.Handle, error) {
 			return opened(c.Connect(ctx, p.SandboxID, p.options()))
 		}),
-		onClient("sandbox.resume", Wrapped, func(ctx context.Context, c *core.Client, p *SandboxResume) (handle.Handle, error) {
+		onClient("sandbox.resume", Wrapped, func(ctx context.Context, c *core.Client, p *SandboxResume) (*handle.Handle, error) {
 			return opened(c.Resume(ctx, p.SandboxID, (*SandboxConnect)(p).options()))
 		}),
-		onClient("sandbox.open", Wrapped, func(_ context.Context, c *core.Client, p *SandboxOpen) (handle.Handle, error) {
+		onClient("sandbox.open", Wrapped, func(_ context.Context, c *core.Client, p *SandboxOpen) (*handle.Handle, error) {
 			h, err := handle.FromJSON(p.Handle)
 			if err != nil {
-				return handle.Handle{}, err
+				return nil, err
 			}
 			return opened(c.Open(h))
 		}),
@@ -250,11 +250,12 @@ func sandbox() []Method {
 	}
 }
 
-func opened(s *core.Sandbox, err error) (handle.Handle, error) {
+func opened(s *core.Sandbox, err error) (*handle.Handle, error) {
 	if err != nil {
-		return handle.Handle{}, err
+		return nil, err
 	}
-	return s.Handle(), nil
+	h := s.Handle()
+	return &h, nil
 }
 
 func list(ctx context.Context, c *core.Client, p *SandboxList) (*SandboxPage, error) {

@@ -60,7 +60,7 @@ type WriteSpec struct {
 	Source    transport.Source // instead of Bytes
 	Metadata  map[string]string
 	Multipart bool // default octet-stream
-	Gzip      bool // Bytes are compressed on the way
+	Gzip      bool // compress on the way
 }
 
 // EventType is the kind of a filesystem event. Values unknown to us survive.

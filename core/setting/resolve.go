@@ -2,13 +2,13 @@ package setting
 
 import (
 	"math"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
+	"github.com/agent-sandbox/agent-sandbox/core/uri"
 )
 
 // value is a text and where it came from.
@@ -219,8 +219,7 @@ func checkURL(key, text string, from Source) error {
 	if text == "" {
 		return nil
 	}
-	u, err := url.Parse(text)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if !uri.IsBase(text) {
 		return fault.InvalidArgument("%s from %s must be http:// or https:// with a host, and without user, query or fragment", key, from)
 	}
 	return nil

@@ -28,6 +28,9 @@ type Body struct {
 	// Prefix, Source, Suffix. Natively an io.Reader behind native.Source.
 	Source         Source
 	Prefix, Suffix []byte
+	// Gzip has the host compress the whole of Bytes, or of Prefix, Source, Suffix,
+	// on the way; the request says so in its header.
+	Gzip bool
 	// Next produces the body piece by piece (client streams); io.EOF ends it.
 	// A piece is sent before the next one is asked for.
 	Next func(ctx context.Context) ([]byte, error)

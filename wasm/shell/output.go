@@ -114,6 +114,9 @@ func (s *Shell) request(o *engine.Out) {
 	default:
 		b = append(b, `none"`...)
 	}
+	if r.Body.Gzip {
+		b = append(b, `,"gzip":true`...)
+	}
 	if r.Bulk {
 		b = append(b, `,"bulk":true`...)
 	}

@@ -2,17 +2,17 @@ package e2b
 
 import (
 	"context"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
 	"github.com/agent-sandbox/agent-sandbox/core/provider"
+	"github.com/agent-sandbox/agent-sandbox/core/uri"
 )
 
 // segment makes an id safe in a path: what a caller passes cannot reach another route.
-func segment(id string) string { return url.PathEscape(id) }
+func segment(id string) string { return uri.Escape(id) }
 
 func (c *control) Kill(ctx context.Context, id string) (bool, error) {
 	if c.settings.Debug {
@@ -75,12 +75,12 @@ func (c *control) Metrics(ctx context.Context, id string, start, end time.Time) 
 	if c.settings.Debug {
 		return []provider.Metric{}, nil
 	}
-	q := url.Values{}
+	var q uri.Query
 	if !start.IsZero() {
-		q.Set("start", strconv.FormatInt(start.Unix(), 10))
+		q = append(q, [2]string{"start", strconv.FormatInt(start.Unix(), 10)})
 	}
 	if !end.IsZero() {
-		q.Set("end", strconv.FormatInt(end.Unix(), 10))
+		q = append(q, [2]string{"end", strconv.FormatInt(end.Unix(), 10)})
 	}
 	var samples []metric
 	_, err := c.rest(ctx, call{method: "GET", path: "/sandboxes/" + segment(id) + "/metrics", query: q, out: &samples, idempotent: true, area: sandboxArea})
@@ -102,12 +102,12 @@ func (c *control) List(ctx context.Context, spec provider.ListSpec) (*provider.P
 	err := c.versioned(ctx,
 		func(ctx context.Context) error { return c.list(ctx, "/v2/sandboxes", q, page) },
 		func(ctx context.Context) error {
-			return c.list(ctx, "/sandboxes", url.Values{"metadata": q["metadata"]}, page)
+			return c.list(ctx, "/sandboxes", metadataOnly(spec), page)
 		})
 	return page, err
 }
 
-func (c *control) list(ctx context.Context, path string, q url.Values, page *provider.Page) error {
+func (c *control) list(ctx context.Context, path string, q uri.Query, page *provider.Page) error {
 	var found []detail
 	head, err := c.rest(ctx, call{method: "GET", path: path, query: q, out: &found, idempotent: true, area: sandboxArea})
 	if err != nil {
@@ -120,40 +120,43 @@ func (c *control) list(ctx context.Context, path string, q url.Values, page *pro
 	return nil
 }
 
-func listQuery(s provider.ListSpec) url.Values {
-	q := url.Values{}
-	if len(s.Metadata) > 0 {
-		q.Set("metadata", metadataFilter(s.Metadata))
-	}
+func listQuery(s provider.ListSpec) uri.Query {
+	q := metadataOnly(s)
 	if len(s.State) > 0 {
-		q.Set("state", strings.Join(s.State, ","))
+		q = append(q, [2]string{"state", strings.Join(s.State, ",")})
 	}
 	if s.Template != "" {
-		q.Set("template", s.Template)
+		q = append(q, [2]string{"template", s.Template})
 	}
 	if !s.StartedAfter.IsZero() {
-		q.Set("startedAfter", s.StartedAfter.UTC().Format(time.RFC3339Nano))
+		q = append(q, [2]string{"startedAfter", s.StartedAfter.UTC().Format(time.RFC3339Nano)})
 	}
 	if s.Ascending {
-		q.Set("order", "asc")
+		q = append(q, [2]string{"order", "asc"})
 	}
 	if s.Limit != 0 {
-		q.Set("limit", strconv.Itoa(s.Limit))
+		q = append(q, [2]string{"limit", strconv.Itoa(s.Limit)})
 	}
 	if s.NextToken != "" {
-		q.Set("nextToken", s.NextToken)
+		q = append(q, [2]string{"nextToken", s.NextToken})
 	}
 	return q
+}
+
+// metadataOnly is all that the older route knows.
+func metadataOnly(s provider.ListSpec) uri.Query {
+	if len(s.Metadata) == 0 {
+		return nil
+	}
+	return uri.Query{{"metadata", metadataFilter(s.Metadata)}}
 }
 
 // metadataFilter is encoded twice here and once more as a query value, as the
 // server undoes it (e2b.md 1.2).
 func metadataFilter(m map[string]string) string {
-	inner := url.Values{}
+	var inner uri.Query
 	for k, v := range m {
-		inner.Set(percent(k), percent(v))
+		inner = append(inner, [2]string{uri.Escape(k), uri.Escape(v)})
 	}
 	return inner.Encode()
 }
-
-func percent(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }

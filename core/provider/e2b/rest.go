@@ -3,12 +3,12 @@ package e2b
 import (
 	"context"
 	"encoding/json"
-	"net/url"
 
 	"github.com/agent-sandbox/agent-sandbox/core/connect"
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
 	"github.com/agent-sandbox/agent-sandbox/core/retry"
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
+	"github.com/agent-sandbox/agent-sandbox/core/uri"
 )
 
 const maxAnswer = 16 << 20
@@ -16,7 +16,7 @@ const maxAnswer = 16 << 20
 // call is one REST request of the control plane.
 type call struct {
 	method, path string
-	query        url.Values
+	query        uri.Query
 	body         any // nil = no body
 	out          any // nil = the answer does not matter
 	idempotent   bool

@@ -2,13 +2,12 @@ package local
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/core/connect"
+	"github.com/agent-sandbox/agent-sandbox/core/digest"
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
 )
@@ -78,8 +77,7 @@ func (s *State) alive(ctx context.Context, host transport.Host) bool {
 		return false
 	}
 	resp.Body.Close()
-	mac := hmac.New(sha256.New, []byte(s.APIKey))
-	mac.Write([]byte(challenge))
+	expected := digest.HMAC([]byte(s.APIKey), []byte(challenge))
 	proof, err := hex.DecodeString(resp.Header.Get("x-proof"))
-	return err == nil && resp.Status == 204 && hmac.Equal(proof, mac.Sum(nil))
+	return err == nil && resp.Status == 204 && digest.Equal(proof, expected[:])
 }
