@@ -286,10 +286,16 @@ class Session:
     async def pty_send_input(self, params: Any, emit: Any) -> Any:
         await do(self.sandbox.pty.send_input, **{**named(params), "data": content(params["data"])})
 
-    async def commands_stream_stdin(self, params: Any, emit: Any) -> Any:
+    async def stream(self, call: Any, params: Any) -> Any:
         pieces = [content(piece) for piece in params.pop("pieces")]
         params.setdefault("pid", None)
-        await do(self.sandbox.commands.stream_stdin, pieces=pieces if BLOCKING else each(pieces), **params)
+        await do(call, pieces=pieces if BLOCKING else each(pieces), **params)
+
+    async def commands_stream_stdin(self, params: Any, emit: Any) -> Any:
+        await self.stream(self.sandbox.commands.stream_stdin, params)
+
+    async def pty_stream_input(self, params: Any, emit: Any) -> Any:
+        await self.stream(self.sandbox.pty.stream_input, params)
 
     async def files_read(self, params: Any, emit: Any) -> Any:
         format = params.pop("format", "bytes")

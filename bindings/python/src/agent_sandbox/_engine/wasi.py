@@ -14,6 +14,8 @@ from typing import Any
 
 from wasmtime import Caller, FuncType, Linker, Memory, ValType
 
+from .call import hot_import
+
 _MODULE = "wasi_snapshot_preview1"
 _BAD_DESCRIPTOR = 8
 _U32 = Struct("<I")
@@ -45,6 +47,7 @@ class System:
     def __init__(self) -> None:
         self.words = bytearray()
         self._view: Callable[[], memoryview] | None = None
+        self._kept: list[Any] = []
 
     def attach(self, view: Callable[[], memoryview]) -> None:
         """Names the memory once the instance stands; before that it is asked of each caller."""
@@ -54,8 +57,10 @@ class System:
         """Offers the imports."""
         i32, i64 = ValType.i32(), ValType.i64()
         define = linker.define_func
-        define(_MODULE, "random_get", FuncType([i32] * 2, [i32]), self._random_get, True)
-        define(_MODULE, "clock_time_get", FuncType([i32, i64, i32], [i32]), self._clock_time_get, True)
+        self._kept = [
+            hot_import(linker, (_MODULE, "random_get"), FuncType([i32] * 2, [i32]), self._random_get),
+            hot_import(linker, (_MODULE, "clock_time_get"), FuncType([i32, i64, i32], [i32]), self._clock_time_get),
+        ]
         define(_MODULE, "fd_write", FuncType([i32] * 4, [i32]), self._fd_write, True)
         define(_MODULE, "proc_exit", FuncType([i32], []), _proc_exit)
         for name in ("args_sizes_get", "environ_sizes_get"):
@@ -73,13 +78,12 @@ class System:
         return memoryview(memory.get_buffer_ptr(caller)).cast("B")
 
     def _random_get(self, caller: Caller, at: int, size: int) -> int:
-        at, size = _unsigned(at), _unsigned(size)
         self._memory(caller)[at : at + size] = os.urandom(size)
         return 0
 
     def _clock_time_get(self, caller: Caller, clock: int, precision: int, at: int) -> int:
         now = time.time_ns() if clock == 0 else time.monotonic_ns()
-        _U64.pack_into(self._memory(caller), _unsigned(at), now)
+        _U64.pack_into(self._memory(caller), at, now)
         return 0
 
     def _fd_write(self, caller: Caller, fd: int, vectors: int, count: int, written: int) -> int:
