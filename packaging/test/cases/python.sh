@@ -36,7 +36,9 @@ python_installed() { # PYTHON WHICH
 	python_programs
 	expect 42 own venv/bin/sandboxc run -- python3 -c 'print(6*7)'
 	expect "sandboxc $version" cut_version own venv/bin/sandboxc version
-	if [ "$2" = platform ]; then
+	if [ "$2" = portable ]; then
+		[ "$(stat -c %a "$home/.cache/agent-sandbox")" = 700 ]
+	else
 		[ ! -e "$home/.cache/agent-sandbox" ] || { echo "a kept compile that nobody needs"; return 1; }
 	fi
 }
@@ -49,8 +51,8 @@ read_only() {
 
 # As uv installs: no cache, links into one store, no bytecode; then sealed.
 python_uv() { # PYTHON
-	own "$tools/uv/bin" venv --quiet --no-config --python "$1" venv
-	own "UV_CACHE_DIR=$home/store" "$tools/uv/bin" pip install --quiet --no-config --python venv --link-mode hardlink --no-index \
+	own "$run/uv" venv --quiet --no-config --python "$1" venv
+	own "UV_CACHE_DIR=$home/store" "$run/uv" pip install --quiet --no-config --python venv --link-mode hardlink --no-index \
 		--find-links "$dist" --find-links "$wheels" agent-sandbox
 	installed_as platform
 	[ "$(stat -c %h "$program")" -gt 1 ]
