@@ -48,11 +48,11 @@ func (a *answer) aside(in *http.Request) bool {
 	asked := in.Header.Get("access-control-request-method")
 	switch {
 	case in.Method == http.MethodOptions && asked != "":
-		a.raw(fmt.Appendf(nil, "HTTP/1.1 204 No Content\r\n%saccess-control-allow-methods: GET, POST, PUT, PATCH, DELETE, HEAD\r\n"+
+		a.raw(fmt.Appendf(nil, "HTTP/1.1 204 No Content\r\naccess-control-allow-methods: GET, POST, PUT, PATCH, DELETE, HEAD\r\n"+
 			"access-control-allow-headers: %s\r\naccess-control-max-age: 600\r\naccess-control-allow-private-network: true\r\n\r\n",
-			shared, in.Header.Get("access-control-request-headers")))
+			in.Header.Get("access-control-request-headers")))
 	case in.Header.Get("sec-fetch-mode") == "no-cors":
-		a.raw([]byte("HTTP/1.1 204 No Content\r\n" + shared + "\r\n"))
+		a.raw([]byte("HTTP/1.1 204 No Content\r\n\r\n"))
 	default:
 		return false
 	}
