@@ -37,6 +37,10 @@ lint: $(TOOLS)/golangci-lint $(TOOLS)/gofumpt ## Formatters and linters, no warn
 	@out=$$($(TOOLS)/gofumpt -l $$(git ls-files '*.go' | grep -v /pb/)); if [ -n "$$out" ]; then echo "gofumpt:" $$out; exit 1; fi
 	$(TOOLS)/golangci-lint run ./...
 	GOOS=darwin go vet ./core/... ./native/... ./cmd/...
+	@scripts/js-tools
+	@scripts/python-tools
+	npm run --silent --prefix bindings/js lint
+	bindings/python/lint
 
 OUT ?= dist
 
