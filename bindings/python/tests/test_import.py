@@ -11,7 +11,9 @@ import pytest
 def loaded(code: str) -> set[str]:
     said = subprocess.run(
         [sys.executable, "-W", "error", "-c", code + "\nimport sys as _s; print(' '.join(_s.modules))"],
-        check=True, capture_output=True, text=True,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     return set(said.stdout.split())
 

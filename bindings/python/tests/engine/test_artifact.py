@@ -91,16 +91,16 @@ def test_without_a_place_to_keep_it_the_core_is_compiled_each_time(
     assert artifact.load(compile=False) is None
 
 
-def test_a_slow_compile_says_so(cache: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_slow_compile_says_so(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(artifact, "_PATIENCE", -1.0)
     artifact.load(compile=True)
     artifact.load(compile=True)
     assert capfd.readouterr().err.count("compiled the core") == 1
 
 
-def test_an_artifact_of_the_package_comes_first(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_artifact_of_the_package_comes_first(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from wasmtime import Config, Engine, Module
 
     config = Config()

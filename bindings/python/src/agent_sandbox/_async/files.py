@@ -114,7 +114,7 @@ class Files(AsyncCaller, FilesMethods):
             user: Whose rights and home; default: the sandbox's user.
             metadata: Kept with the file, replaced as a whole by each write.
             multipart: Send as a form.
-            gzip: Compress on the way; the data is held in memory.
+            gzip: Compress on the way.
 
         Raises:
             FilePermissionError: E4002, when the user may not.
@@ -122,11 +122,9 @@ class Files(AsyncCaller, FilesMethods):
         """
         given = async_source(data)
         wire = files_write_params(path, user=user, metadata=metadata, multipart=multipart, gzip=gzip)
-        if gzip and isinstance(given, Source):
-            given = await self._gathered(given)
+        if isinstance(given, bytes) and len(given) <= SMALL:
+            return read_write_info(await self._write("files.write", wire, given, {}))
         if isinstance(given, bytes):
-            if gzip or len(given) <= SMALL:
-                return read_write_info(await self._write("files.write", wire, given, {}))
             given = memory(given)
         wire["source"] = given.describe(1)
         return read_write_info(await self._write("files.write", wire, b"", {1: given}))
@@ -158,7 +156,7 @@ class Files(AsyncCaller, FilesMethods):
         for file in files:
             path, data = WriteEntry.of(file)
             given = async_source(data)
-            if isinstance(given, bytes) and not gzip and len(given) > SMALL:
+            if isinstance(given, bytes) and len(given) > SMALL:
                 given = memory(given)
             if isinstance(given, bytes):
                 named.append({"path": path, "size": len(given)})

@@ -82,11 +82,6 @@ class AsyncCaller:
         self._begin(operation, method, params, data)
         return await value(operation)
 
-    async def _gathered(self, source: Source) -> bytes:
-        """The whole of a source, for what has to be held in memory."""
-        operation = Operation(await self._driver(), self._link.client.transport)
-        return b"".join([piece async for piece in source.pieces(operation)])
-
     async def _read(self, method: str, params: dict[str, Any]) -> bytes:
         """Reads a whole body."""
         operation = Operation(await self._driver(), self._link.client.transport, output=KEEP)

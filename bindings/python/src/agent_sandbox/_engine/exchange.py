@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import frame
+from .compression import compressed, compressing
 from .download import Download
 from .json import decode, encode
 
@@ -43,7 +44,7 @@ class Exchange:
         if kind == "none":
             return None
         if kind == "bytes":
-            return raw
+            return compressed(raw) if request.get("gzip") else raw
         if kind == "pieces":
             from .._host.upload import PIECES
 
@@ -51,7 +52,8 @@ class Exchange:
         prefix, suffix = request.get("prefix", 0), request.get("suffix", 0)
         source = self._operation.sources[request["source"]]
         self._source = source
-        return source.body(raw[:prefix], raw[len(raw) - suffix :], self._operation)
+        body = source.body(raw[:prefix], raw[len(raw) - suffix :], self._operation)
+        return compressing(body) if request.get("gzip") else body
 
     def take(self, kind: int, payload: bytes) -> None:
         """A further order."""

@@ -86,12 +86,6 @@ class SyncCaller:
         self._begin(operation, method, params, data)
         return value(operation)
 
-    def _gathered(self, source: Source) -> bytes:
-        """The whole of a source, for what has to be held in memory."""
-        reads = source.pieces(self._operation())
-        assert isinstance(reads, Reads)
-        return b"".join(reads.here())
-
     def _read(self, method: str, params: dict[str, Any]) -> bytes:
         """Reads a whole body."""
         operation = self._operation(output=KEEP)

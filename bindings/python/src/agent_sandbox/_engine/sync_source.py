@@ -17,10 +17,6 @@ class Reads:
         self._pieces: Iterator[bytes] | None = None
         self.operation = operation
 
-    def here(self) -> Iterable[bytes]:
-        """The pieces, for a caller who reads them himself."""
-        return self._open()
-
     def __aiter__(self) -> Reads:
         return self
 

@@ -115,7 +115,7 @@ class Files(SyncCaller, FilesMethods):
             user: Whose rights and home; default: the sandbox's user.
             metadata: Kept with the file, replaced as a whole by each write.
             multipart: Send as a form.
-            gzip: Compress on the way; the data is held in memory.
+            gzip: Compress on the way.
 
         Raises:
             FilePermissionError: E4002, when the user may not.
@@ -123,11 +123,9 @@ class Files(SyncCaller, FilesMethods):
         """
         given = sync_source(data)
         wire = files_write_params(path, user=user, metadata=metadata, multipart=multipart, gzip=gzip)
-        if gzip and isinstance(given, Source):
-            given = self._gathered(given)
+        if isinstance(given, bytes) and len(given) <= SMALL:
+            return read_write_info(self._write("files.write", wire, given, {}))
         if isinstance(given, bytes):
-            if gzip or len(given) <= SMALL:
-                return read_write_info(self._write("files.write", wire, given, {}))
             given = memory(given)
         wire["source"] = given.describe(1)
         return read_write_info(self._write("files.write", wire, b"", {1: given}))
@@ -159,7 +157,7 @@ class Files(SyncCaller, FilesMethods):
         for file in files:
             path, data = WriteEntry.of(file)
             given = sync_source(data)
-            if isinstance(given, bytes) and not gzip and len(given) > SMALL:
+            if isinstance(given, bytes) and len(given) > SMALL:
                 given = memory(given)
             if isinstance(given, bytes):
                 named.append({"path": path, "size": len(given)})
