@@ -9,6 +9,8 @@ from .failure import NetFailure, unusable
 HEAD_LIMIT = 256 << 10
 """The longest head, and the longest run of chunk extensions or trailers, in bytes."""
 
+_LARGE = 16 << 10  # pieces of this size are not copied together
+
 _CLOSE = -1  # the body ends with the connection
 _CHUNKED = -2
 _UNKNOWN = -3  # no head yet
@@ -68,13 +70,17 @@ class Answer:
             self.complete = True
         return self.complete
 
-    def take(self) -> bytes:
-        """The bytes of the body that came since the last call."""
+    def take(self) -> list[bytes]:
+        """The bytes of the body that came since the last call, in one piece unless
+        copying them together costs more than taking them one by one.
+        """
         pieces = self._pieces
         if not pieces:
-            return b""
+            return pieces
         self._pieces = []
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        if len(pieces) == 1 or sum(map(len, pieces)) >= len(pieces) * _LARGE:
+            return pieces
+        return [b"".join(pieces)]
 
     def _count(self, data: bytes) -> None:
         if len(data) > self._framing:

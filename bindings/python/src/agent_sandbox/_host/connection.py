@@ -99,10 +99,8 @@ class Connection(asyncio.Protocol):
         transport = self._transport
         if transport is None or transport.is_closing():
             return
-        if len(pieces) == 1:
-            transport.write(pieces[0])
-        else:
-            transport.writelines(pieces)
+        # Not writelines: before Python 3.13.2 it never said that enough bytes wait.
+        transport.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
 
     def _readable(self, transport: asyncio.Transport) -> bool:
         """Whether something waits to be read: of an idle connection, mostly its end,

@@ -146,10 +146,11 @@ class Exchange:
             self._head_given = True
             if self._events:
                 self._events.head(answer.status, answer.headers)
-        chunk = answer.take()
-        if chunk and self._events:
-            self._events.data(chunk)
-        return bool(chunk) or headed != self._head_given
+        chunks = answer.take()
+        for chunk in chunks:
+            if self._events:
+                self._events.data(chunk)
+        return bool(chunks) or headed != self._head_given
 
     def _finish(self, answer: Answer) -> None:
         events = self._settle()
