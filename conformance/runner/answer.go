@@ -185,6 +185,7 @@ func (a *answer) finish() bool {
 	r := &a.rule.Reply
 	switch r.Then {
 	case "fin":
+		a.beforeCut()
 		return false
 	case "rst":
 		a.reset()
@@ -202,10 +203,14 @@ func (a *answer) finish() bool {
 		_, _ = io.Copy(io.Discard, a.in)
 		return false
 	}
+	if r.CutAfter != nil {
+		a.beforeCut()
+	}
 	return !a.failed && r.Framing != "close" && r.CutAfter == nil
 }
 
 func (a *answer) reset() {
+	a.beforeCut()
 	if tcp, ok := a.conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
 	}

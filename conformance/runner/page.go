@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 )
 
 // inPage is a Driver whose requests a browser makes. The peer then speaks as the
@@ -62,12 +63,31 @@ func (a *answer) aside(in *http.Request) bool {
 // shared are the headers that let a page see an answer.
 const shared = "access-control-allow-origin: *\r\naccess-control-expose-headers: *\r\n"
 
-// share puts them into an answer whose bytes a case gives.
+// share puts them into the head of an answer, whatever came before it. A browser
+// repeats by itself what was sent on a kept connection that fails, so none is kept.
 func (a *answer) share(b []byte) []byte {
+	if !a.p.page || a.headed || !bytes.HasPrefix(b, []byte("HTTP/1.")) {
+		return b
+	}
+	head, rest, ok := bytes.Cut(b, []byte("\r\n\r\n"))
+	if ok && len(head) > len("HTTP/1.1 1") && head[len("HTTP/1.1 ")] == '1' {
+		return slices.Concat(head, []byte("\r\n\r\n"), a.share(rest))
+	}
 	line, rest, ok := bytes.Cut(b, []byte("\r\n"))
-	if !a.p.page || a.headed || !ok || !bytes.HasPrefix(line, []byte("HTTP/1.")) {
+	if !ok {
 		return b
 	}
 	a.headed = true
-	return slices.Concat(line, []byte("\r\n"+shared), rest)
+	return slices.Concat(line, []byte("\r\n"+shared+"connection: close\r\n"), rest)
 }
+
+// beforeCut: a browser drops what it has not yet given to the page when a
+// connection ends inside an answer.
+func (a *answer) beforeCut() {
+	if a.p.page && a.headed && !a.failed {
+		time.Sleep(pageTakes)
+	}
+}
+
+// pageTakes is how long a page may take over the last bytes.
+const pageTakes = 200 * time.Millisecond

@@ -107,10 +107,10 @@ func (p *Peer) serve(at string, conn net.Conn) {
 		}
 		a := &answer{p: p, conn: conn, in: r, codec: codecOf(in.Header.Get("content-type"))}
 		if a.aside(in) {
-			continue
+			return
 		}
 		a.rule, a.q = p.take(at, in)
-		if !a.play() {
+		if !a.play() || p.page {
 			return
 		}
 	}

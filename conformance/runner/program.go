@@ -175,8 +175,13 @@ func (s *programSession) wait() error {
 		return nil
 	case <-s.p.over:
 		return fmt.Errorf("the driver %s has ended", s.p.name)
+	case <-time.After(silence):
+		return fmt.Errorf("the driver %s does not answer", s.p.name)
 	}
 }
+
+// silence is how long a program may owe an answer.
+const silence = 15 * time.Second
 
 func (s *programSession) take(l line) {
 	if l.Opened || l.Closed {
@@ -204,7 +209,11 @@ func (s *programSession) Call(ctx context.Context, name string, params json.RawM
 	id := s.last
 	s.calls[id] = c
 	s.mu.Unlock()
-	defer context.AfterFunc(ctx, func() { _ = s.p.send(line{Session: s.id, Cancel: id}) })()
+	late := make(chan struct{})
+	defer context.AfterFunc(ctx, func() {
+		_ = s.p.send(line{Session: s.id, Cancel: id})
+		time.AfterFunc(silence, func() { close(late) })
+	})()
 	if err := s.p.send(line{Session: s.id, Call: id, Name: name, Params: params}); err != nil {
 		return nil, &Failure{Texts: []string{err.Error()}}
 	}
@@ -213,6 +222,8 @@ func (s *programSession) Call(ctx context.Context, name string, params json.RawM
 		return l.Value, l.Failure
 	case <-s.p.over:
 		return nil, &Failure{Texts: []string{"the driver " + s.p.name + " has ended"}}
+	case <-late:
+		return nil, &Failure{Texts: []string{"the driver " + s.p.name + " does not end a call that was cancelled"}}
 	}
 }
 

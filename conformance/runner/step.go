@@ -29,6 +29,7 @@ func (a *answer) step(s *Step) bool {
 	case s.Close, s.None:
 		return true
 	case s.FIN:
+		a.beforeCut()
 		return false
 	case s.RST:
 		a.reset()
