@@ -62,6 +62,7 @@ export class Client {
     options.signal?.throwIfAborted()
     const engine = engineFor(options.wasm)
     engine.warm()
+    runtime().platform.prepare?.()
     const host = makeHost(options)
     const found = await readClient(options)
     const plain = JSON.stringify(found)

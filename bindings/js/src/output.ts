@@ -1,9 +1,9 @@
 /** A stream of a process. */
 export type OutputStream = 'stdout' | 'stderr' | 'pty'
 
-/** Pieces of at least this many bytes are kept as they are. */
-const ownPiece = 16 << 10
+/** Pieces grow from this size to that, in bytes. */
 const smallestPiece = 512
+const largestPiece = 1 << 20
 
 interface Piece {
   stream: OutputStream
@@ -13,7 +13,7 @@ interface Piece {
 
 /**
  * The output of a process, in the order in which it came. Keeping it is linear: small pieces are
- * put together, large ones are copied once.
+ * put together in larger and larger ones.
  */
 export class OutputLog {
   #pieces: Piece[] = []
@@ -98,11 +98,10 @@ export interface Place {
   passed: number
 }
 
-/** Copies bytes into a piece with room to grow, when they are few. */
+/** Copies bytes into a piece with room to grow. */
 function room(bytes: Uint8Array, before: number): Uint8Array {
-  if (bytes.length >= ownPiece) return bytes.slice()
   const piece = new Uint8Array(
-    Math.max(bytes.length, Math.min(2 * before, ownPiece), smallestPiece),
+    Math.max(bytes.length, Math.min(2 * before, largestPiece), smallestPiece),
   )
   piece.set(bytes)
   return piece

@@ -18,6 +18,8 @@ export class Wasi {
   #view: DataView | undefined
   #words: Uint8Array[] = []
   #wordsSize = 0
+  readonly #pool = new Uint8Array(1024)
+  #poolUsed = this.#pool.length
 
   /** Gives the shim the instance's memory. */
   bind(memory: WebAssembly.Memory): void {
@@ -86,13 +88,19 @@ export class Wasi {
     return 0
   }
 
+  /** Few random bytes are asked for at a time, and each question to the system costs much. */
   #random(at: number, size: number): number {
-    const most = 65536 // of one getRandomValues
-    const { buffer } = this.#data()
-    for (let i = 0; i < size; i += most) {
-      crypto.getRandomValues(
-        new Uint8Array(buffer as ArrayBuffer, at + i, Math.min(most, size - i)),
-      )
+    const to = new Uint8Array(this.#data().buffer, at, size)
+    for (let done = 0; done < size; ) {
+      if (this.#poolUsed === this.#pool.length) {
+        crypto.getRandomValues(this.#pool)
+        this.#poolUsed = 0
+      }
+      const end = Math.min(this.#pool.length, this.#poolUsed + size - done)
+      to.set(this.#pool.subarray(this.#poolUsed, end), done)
+      this.#pool.fill(0, this.#poolUsed, end)
+      done += end - this.#poolUsed
+      this.#poolUsed = end
     }
     return 0
   }

@@ -1,6 +1,7 @@
 /** The engine's platform on Node. Nothing runs at import, and each part is loaded when it is first needed. */
 
 import { Agents } from './node/agents.ts'
+import { builtin } from './node/builtin.ts'
 import { Exchange } from './node/http.ts'
 import { Proxies } from './node/proxy.ts'
 import { ServerFinder } from './node/server.ts'
@@ -17,6 +18,9 @@ export function createPlatform(): Platform {
     loadWasm,
     readSettings,
     host,
+    prepare: () => {
+      builtin('node:http')
+    },
     findServer: (options, search) => finder.find(options, search),
     notice: (line) => {
       process.stderr.write(`${line}\n`)

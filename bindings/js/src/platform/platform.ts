@@ -71,6 +71,8 @@ export interface Platform {
   readonly name: 'node' | 'browser'
   /** Compiles the core: what was given, or what lies beside the package. Never called at import. */
   loadWasm(given?: WasmSource): Promise<WebAssembly.Module>
+  /** Loads what the first request will need, while the core is being compiled. */
+  prepare?(): void
   /** Connections under a client's options. Cheap: nothing is opened yet. Throws an Error whose message says which option is unusable. */
   host(options: HostOptions): Host
   readSettings(options: HostOptions, names: readonly string[]): FoundSettings

@@ -36,8 +36,12 @@ export function lookupLoopback(_name: string, options: { all?: boolean }, found:
 
 /** Takes only absolute URLs of the given schemes; a failure never shows the URL: a query may hold a signature. */
 export function parseURL(raw: string, ...schemes: string[]): URL | Failure {
-  if (!URL.canParse(raw)) return unusable('the URL cannot be parsed')
-  const url = new URL(raw)
+  let url: URL
+  try {
+    url = new URL(raw)
+  } catch {
+    return unusable('the URL cannot be parsed')
+  }
   if (!schemes.includes(url.protocol.slice(0, -1)) || url.hostname === '') {
     return unusable(`the URL needs a host and the scheme ${schemes.join(' or ')}`)
   }

@@ -199,7 +199,7 @@ export class Exchange implements HttpExchange {
         request.end()
         return
       case 'bytes':
-        request.end(body.bytes)
+        sendWhole(request, body.bytes)
         return
       case 'pieces':
         request.flushHeaders()
@@ -246,6 +246,18 @@ export class Exchange implements HttpExchange {
     }
     if (size !== undefined && sent !== size) throw new SizeError(size, sent)
   }
+}
+
+/** A string goes out in one piece with the head, bytes do not. */
+function sendWhole(request: http.ClientRequest, bytes: Uint8Array): void {
+  if (bytes.length > smallBody) request.end(bytes)
+  else request.end(buffer(bytes).latin1Slice(), 'latin1')
+}
+
+const smallBody = 16 << 10
+
+function buffer(bytes: Uint8Array): Buffer & { latin1Slice(): string } {
+  return globalThis.Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) as never
 }
 
 class SizeError extends Error {
