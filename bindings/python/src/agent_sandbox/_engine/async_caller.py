@@ -133,6 +133,7 @@ class AsyncCaller:
         except BaseException as error:
             leave(operation, error, output=True)
             raise
+        operation.followed = True
         if not operation.started:
             outcome(operation, output=True)
 

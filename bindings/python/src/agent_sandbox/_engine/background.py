@@ -64,7 +64,7 @@ class Background:
             _forget()
         if self.loop.is_closed() or not self._thread.is_alive():
             return
-        ended = asyncio.run_coroutine_threadsafe(self.driver.aclose(), self.loop)
+        ended = asyncio.run_coroutine_threadsafe(self.driver.aclose(everybody=True), self.loop)
         try:
             ended.result(2 * CLEANUP_CLOCK)
         except Exception:

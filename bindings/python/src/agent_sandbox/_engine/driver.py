@@ -39,8 +39,8 @@ class Target(Protocol):
     def fail(self, error: BaseException) -> None:
         """The host could not do what was ordered."""
 
-    def leave(self) -> None:
-        """The loop ends. Whoever still follows something stops."""
+    def leave(self, everybody: bool) -> None:
+        """The loop ends. Whoever still follows something stops; if ``everybody`` does, nobody waits."""
 
     def loose_ends(self) -> list[tuple[int, int, bytes]]:
         """Frames that end what it waits for, once nothing can come any more: stream, kind, payload."""
@@ -179,11 +179,12 @@ class Driver:
         if self._idle is not None and not self._idle.done() and not self.engine.live(self):
             self._idle.set_result(None)
 
-    async def aclose(self) -> None:
-        """Ends everything: tails of operations are drained, for at most the cleanup clock."""
+    async def aclose(self, everybody: bool = False) -> None:
+        """Ends everything: tails of operations are drained, for at most the cleanup clock. If
+        ``everybody`` leaves, calls that somebody still waits for are cancelled as well."""
         forget(self)
         for target in self.engine.live(self):
-            target.leave()
+            target.leave(everybody)
         self.flush()
         if self.engine.live(self):
             self._idle = self.loop.create_future()

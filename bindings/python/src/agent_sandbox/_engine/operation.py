@@ -67,6 +67,8 @@ class Operation:
         self.outcome: tuple[int, bytes] | None = None  #: (RESULT or ERROR, payload)
         self.done = False
         self.left = False  #: the caller wants no more of it
+        self.followed = False  #: nobody waits for the call itself
+        self.muted = False
         self.waiters: list[Waker] = []  #: for anything
         self.settlers: list[Waker] = []  #: for the outcome
         self.enders: list[Waker] = []  #: for DONE
@@ -216,10 +218,12 @@ class Operation:
         if self.done:
             self._wake("enders")
 
-    def leave(self) -> None:
-        """The loop ends: what is followed in the background is followed no more."""
-        if not self.left and self.outcome is None:
-            self.cancel("detach" if self.started else "cancel")
+    def leave(self, everybody: bool) -> None:
+        """The loop ends: what is followed in the background is followed no more, and if ``everybody``
+        leaves, nobody is told of anything any more."""
+        if not self.left and self.outcome is None and (self.followed or everybody):
+            self.cancel("detach" if self.followed and self.started else "cancel")
+        self.muted = everybody
 
     def loose_ends(self) -> list[tuple[int, int, bytes]]:
         """Frames that end what it waits for, once nothing can come any more."""
@@ -227,7 +231,7 @@ class Operation:
 
     def _wake(self, name: str) -> None:
         waiting = getattr(self, name)
-        if waiting:
+        if waiting and not self.muted:
             setattr(self, name, [])
             for wake in waiting:
                 wake()

@@ -137,5 +137,6 @@ class SyncCaller:
         except BaseException as error:
             leave(operation, error, output=True)
             raise
+        operation.followed = True
         if not operation.started:
             outcome(operation, output=True)
