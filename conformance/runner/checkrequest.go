@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -105,8 +106,8 @@ func (m *RequestMatch) differ(q *Request) []string {
 			all = append(all, differ("body", m.JSON, got, true)...)
 		}
 	}
-	if m.Body != nil && !bytes.Equal(m.Body.b, q.Body) {
-		all = append(all, fmt.Sprintf("body: want %d bytes, got %d: %.80q", len(m.Body.b), len(q.Body), q.Body))
+	if got := q.unpacked(); m.Body != nil && !bytes.Equal(m.Body.b, got) {
+		all = append(all, fmt.Sprintf("body: want %d bytes, got %d: %.80q", len(m.Body.b), len(got), got))
 	}
 	if m.Message != nil || m.Sent != nil {
 		all = append(all, m.differMessages(q)...)
@@ -144,7 +145,7 @@ func (r *Request) parts() ([]any, error) {
 		return nil, err
 	}
 	parts := []any{}
-	for in := multipart.NewReader(bytes.NewReader(r.Body), params["boundary"]); ; {
+	for in := multipart.NewReader(bytes.NewReader(r.unpacked()), params["boundary"]); ; {
 		p, err := in.NextRawPart()
 		if err != nil {
 			return parts, nil //nolint:nilerr // the end, or a body that is none: the parts tell
@@ -156,4 +157,20 @@ func (r *Request) parts() ([]any, error) {
 		_, d, _ := mime.ParseMediaType(p.Header.Get("content-disposition"))
 		parts = append(parts, map[string]any{"name": d["name"], "filename": d["filename"], "base64": base64.StdEncoding.EncodeToString(b)})
 	}
+}
+
+// unpacked is the body without its compression; nothing where that is broken.
+func (r *Request) unpacked() []byte {
+	if r.Header.Get("content-encoding") != "gzip" {
+		return r.Body
+	}
+	z, err := gzip.NewReader(bytes.NewReader(r.Body))
+	if err != nil {
+		return nil
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		return nil
+	}
+	return b
 }

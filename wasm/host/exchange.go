@@ -22,6 +22,7 @@ type requestJSON struct {
 	Source  uint32           `json:"source"`
 	Prefix  int              `json:"prefix"`
 	Suffix  int              `json:"suffix"`
+	Gzip    bool             `json:"gzip"`
 	Bulk    bool             `json:"bulk"`
 	Lasting bool             `json:"lasting"`
 }
@@ -65,6 +66,7 @@ func (x *exchange) read(payload []byte) error {
 	}
 	x.request = transport.Request{Method: r.Method, URL: r.URL, Header: r.Headers, Bulk: r.Bulk, Lasting: r.Lasting}
 	body, raw := &x.request.Body, append([]byte(nil), raw...)
+	body.Gzip = r.Gzip
 	switch r.Body {
 	case "bytes":
 		body.Bytes = raw

@@ -128,7 +128,7 @@ func seeds() uint64 {
 	if soak() {
 		return 300
 	}
-	return 15
+	return 8
 }
 
 func TestInterleavedOperationsAreNeitherLostNorMixed(t *testing.T) {
