@@ -30,17 +30,18 @@ class Engine:
         self._last = 0
 
     def loaded(self) -> bool:
-        """Whether the core runs, or can be made to within milliseconds; then it does."""
+        """Whether the core can be had within milliseconds. What goes wrong is found again, and told, by
+        the first call."""
         if self._maker is not None:
             return True
-        with self._lock:
+        with self._lock, contextlib.suppress(Exception):
             if self._maker is None:
                 self._maker = quick()
             return self._maker is not None
+        return True
 
     def load(self) -> None:
-        """Compiles the core where that is needed: seconds, in the calling thread. What goes wrong is
-        found again, and told, by the first call."""
+        """Compiles the core where that is needed: seconds, in the calling thread. Errors as above."""
         with self._lock, contextlib.suppress(Exception):
             if self._maker is None:
                 self._maker = slow()
