@@ -3,6 +3,7 @@
  * passed on to the driver that all JavaScript hosts share, which runs inside Chromium.
  */
 import { createInterface } from 'node:readline'
+import { pathToFileURL } from 'node:url'
 import { serveFiles } from './chromium-files.mjs'
 import { launchChromium } from './chromium-launch.mjs'
 
@@ -13,7 +14,9 @@ const receive = createDriver(sdk, (message) => toProgram(JSON.stringify(message)
 globalThis.fromProgram = (lines) => { for (const line of lines) receive(JSON.parse(line)) }
 </script>`
 
+const wasm = process.env.AGENT_SANDBOX_WASM
 const files = await serveFiles([
+  ...(wasm ? [['/dist/core.wasm', pathToFileURL(wasm)]] : []),
   ['/', page],
   ['/driver.mjs', new URL('driver.mjs', import.meta.url)],
   ['/dist/', new URL('../dist/', import.meta.url)],

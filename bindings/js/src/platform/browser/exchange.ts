@@ -82,13 +82,10 @@ export class Exchange implements HttpExchange {
     if (this.#over) return
     const response = await this.#ask(body)
     if (!response || this.#over) return
-    if (response.type === 'opaqueredirect') {
-      return this.#fail(other(this.#url, 'it answered with a redirect, which is not followed'))
-    }
     const headers = incoming(response)
     this.#lengthOfAnswer = headers.find(([name]) => name === 'content-length')?.[1]
     this.#reader = response.body?.getReader()
-    this.#events.head(response.status, headers)
+    this.#events.head(statusOf(response), headers)
     if (!this.#request.bulk) await this.#flow()
   }
 
@@ -158,6 +155,11 @@ export class Exchange implements HttpExchange {
     this.#resumed?.()
     this.#piecesOver?.()
   }
+}
+
+/** A page is not told which redirect it was, nor where to: it is not followed in any case. */
+function statusOf(response: Response): number {
+  return response.type === 'opaqueredirect' ? 302 : response.status
 }
 
 function unsent(url: URL, error: unknown): Failure {

@@ -22,7 +22,7 @@ export class BrowserHost implements Host {
 
   constructor(options: HostOptions) {
     for (const name of ['proxy', 'caFile', 'sandboxc'] as const) {
-      if (options[name])
+      if (options[name] && options[name] !== 'direct')
         throw new Error(`option ${name} is not for pages: the browser has that setting itself`)
     }
     this.store = options.store || undefined
