@@ -1,7 +1,9 @@
 package core
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,11 +55,11 @@ func checkTimeout(option string, d *time.Duration) error {
 }
 
 func checkEnvs(option string, envs map[string]string) error {
-	for name, value := range envs {
+	for _, name := range slices.Sorted(maps.Keys(envs)) { // in order: the same error each time
 		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r == '=' || r <= ' ' || r == 0x7f }) {
 			return fault.InvalidArgument("%s has the name %q: a variable name must not be empty or have =, a space or a control character", option, shorten(name))
 		}
-		if strings.ContainsRune(value, 0) {
+		if strings.ContainsRune(envs[name], 0) {
 			return fault.InvalidArgument("%s: the value of %s has a NUL byte", option, name)
 		}
 	}

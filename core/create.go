@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"encoding/hex"
+	"maps"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -105,11 +107,11 @@ func createNeeds(o CreateOptions) []capability.Capability {
 }
 
 func checkMetadata(m map[string]string) error {
-	for k, v := range m {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if k == "" {
 			return fault.InvalidArgument("metadata has an empty key")
 		}
-		if strings.ContainsRune(k, 0) || strings.ContainsRune(v, 0) {
+		if strings.ContainsRune(k, 0) || strings.ContainsRune(m[k], 0) {
 			return fault.InvalidArgument("metadata %q has a NUL byte", shorten(k))
 		}
 	}

@@ -147,11 +147,11 @@ func (c *Client) writable(metadata map[string]string) error {
 	if len(metadata) > 0 && !AtLeast(c.cfg.Version, 0, 6, 2) {
 		return fault.New(fault.CodeCapability, "this sandbox's envd %s cannot keep metadata of files", c.cfg.Version).Suggest("rebuild the template")
 	}
-	for k, v := range metadata {
+	for _, k := range sortedKeys(metadata) {
 		if !isToken(k) || len(k) > 246 {
 			return fault.InvalidArgument("metadata key %q must be an HTTP token of at most 246 characters", k)
 		}
-		if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r > '~' }) {
+		if strings.ContainsFunc(metadata[k], func(r rune) bool { return r < ' ' || r > '~' }) {
 			return fault.InvalidArgument("metadata value of %q must be printable ASCII", k)
 		}
 	}

@@ -29,6 +29,7 @@ type CLI struct {
 	Page       Page       `cmd:"" help:"Print the address of a page of serve --pages, with a one-time code that gives it its key."`
 	Env        Env        `cmd:"" help:"Print the variables that point E2B SDKs at the local server, which is started when none runs."`
 	Doctor     Doctor     `cmd:"" help:"Say what this machine lacks for the local provider, and what mends it."`
+	Host       Host       `cmd:"" hidden:"" help:"Run the core for a host in another language."`
 	Version    Version    `cmd:"" help:"Print the version."`
 	Completion Completion `cmd:"" help:"Print the completion of a shell."`
 }
