@@ -11,7 +11,7 @@ const page = `<!doctype html><title>conformance</title><script type="module">
 import * as sdk from '/dist/browser.mjs'
 import { createDriver } from '/driver.mjs'
 const receive = createDriver(sdk, (message) => toProgram(JSON.stringify(message)))
-globalThis.fromProgram = (lines) => { for (const line of lines) receive(JSON.parse(line)) }
+globalThis.fromProgram = receive
 </script>`
 
 const wasm = process.env.AGENT_SANDBOX_WASM
@@ -25,14 +25,17 @@ const browser = await launchChromium()
 try {
   const tab = await browser.newPage()
   tab.on('pageerror', (error) => console.error(`chromium: ${error.stack ?? error}`))
-  await tab.exposeFunction('toProgram', (line) => process.stdout.write(`${line}\n`))
+  // The protocol itself: what Playwright makes of it takes several messages for each of ours.
+  const protocol = await tab.context().newCDPSession(tab)
+  await protocol.send('Runtime.enable')
+  await protocol.send('Runtime.addBinding', { name: 'toProgram' })
+  protocol.on('Runtime.bindingCalled', ({ payload }) => process.stdout.write(`${payload}\n`))
   await tab.goto(`${files.origin}/`)
   await tab.waitForFunction(() => 'fromProgram' in globalThis)
-  let passing = Promise.resolve()
   for await (const line of createInterface({ input: process.stdin })) {
-    passing = passing.then(() => tab.evaluate((lines) => globalThis.fromProgram(lines), [line]))
+    const expression = `fromProgram(JSON.parse(${JSON.stringify(line)}))`
+    protocol.send('Runtime.evaluate', { expression }).catch((error) => console.error(String(error)))
   }
-  await passing
 } finally {
   await browser.close()
   await files.close()
