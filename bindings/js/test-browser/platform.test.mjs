@@ -351,18 +351,16 @@ describe('a bulk answer', () => {
   test('that is cut rejects with a failure, not with the browser’s words', async () => {
     const failure = await page.evaluate(async (url) => {
       const body = await new Promise((resolve) => {
-        const exchange = globalThis.platform
-          .host({})
-          .http(
-            { method: 'GET', url, headers: [], body: { kind: 'none' }, lasting: false, bulk: true },
-            {
-              head: () => resolve(exchange.toHost(false)),
-              chunk() {},
-              end() {},
-              error() {},
-              wanted() {},
-            },
-          )
+        const exchange = globalThis.platform.host({}).http(
+          { method: 'GET', url, headers: [], body: { kind: 'none' }, lasting: false, bulk: true },
+          {
+            head: () => resolve(exchange.toHost(false)),
+            chunk() {},
+            end() {},
+            error() {},
+            wanted() {},
+          },
+        )
       })
       try {
         while (await body.read());
