@@ -144,6 +144,8 @@ const methods = {
   'pty.connect': starting((s, p, o) => s.sandbox().pty.connect(p.pid, o)),
   'pty.send_input': (s, { pid, data, ...p }, signal) =>
     s.sandbox().pty.sendInput(pid, bytes(data), { ...p, signal }),
+  'pty.stream_input': (s, { pid, pieces, ...p }, signal) =>
+    s.sandbox().pty.streamInput(pid, stream(pieces.map(bytes)), { ...p, signal }),
   'pty.resize': selecting((c) => c.pty, 'resize'),
   'pty.kill': selecting((c) => c.pty, 'kill'),
 

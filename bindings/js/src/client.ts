@@ -64,9 +64,13 @@ export class Client {
     engine.warm()
     runtime().platform.prepare?.()
     const host = makeHost(options)
-    const found = await readClient(options)
+    const found = readClient(options)
     const plain = JSON.stringify(found)
     const settings = await resolve(engine, host, plain, options.signal)
+    if (settings.needsServer && !runtime().platform.findServer) {
+      const own = JSON.stringify(await withCredential(found))
+      return new Client(engine, host, own, await resolve(engine, host, own, options.signal))
+    }
     if (settings.notice) runtime().notice(settings.notice)
     if (!settings.needsServer) return new Client(engine, host, plain, settings)
     const server = await findServer(engine, host, plain, options)
@@ -135,15 +139,15 @@ interface Found {
   config?: string
 }
 
-async function readClient(options: ClientOptions): Promise<Found> {
+function readClient(options: ClientOptions): Found {
   const { platform } = runtime()
-  const found = { arguments: argumentsOf(options), ...platform.readSettings(options, variables) }
-  if (options.apiKey || found.env.E2B_API_KEY || found.env.SANDBOX_API_KEY) return found
-  const credential = await platform.credential?.(failing)
-  if (!credential) return found
-  const { apiKey, apiUrl, provider } = credential
-  found.arguments = { api_url: apiUrl, ...found.arguments, provider, api_key: apiKey }
-  return found
+  return { arguments: argumentsOf(options), ...platform.readSettings(options, variables) }
+}
+
+/** Where no server can be found, a page has a credential of its own. */
+async function withCredential(found: Found): Promise<Found> {
+  const { apiKey, apiUrl, provider } = await pageKey()
+  return { ...found, arguments: { ...found.arguments, api_url: apiUrl, provider, api_key: apiKey } }
 }
 
 /**
@@ -154,7 +158,7 @@ async function readClient(options: ClientOptions): Promise<Found> {
  */
 export async function resolveSettings(options: ClientOptions = {}): Promise<ResolvedSettings> {
   options.signal?.throwIfAborted()
-  const client = JSON.stringify(await readClient(options))
+  const client = JSON.stringify(readClient(options))
   return resolve(engineFor(options.wasm), makeHost(options), client, options.signal)
 }
 
@@ -165,7 +169,13 @@ export async function resolveSettings(options: ClientOptions = {}): Promise<Reso
  */
 export async function pageKey(): Promise<{ apiKey: string; apiUrl: string; provider: string }> {
   const credential = await runtime().platform.credential?.(failing)
-  if (!credential) throw failing({ code: 'E1001', message: 'pageKey() is for pages' })
+  if (!credential) {
+    throw failing({
+      code: 'E1001',
+      message: 'there is no page here that could have a key',
+      suggestion: 'pass apiKey and apiUrl, or provider',
+    })
+  }
   return credential
 }
 
@@ -227,13 +237,7 @@ async function findServer(
   options: ClientOptions,
 ): Promise<ServerInfo> {
   const { findServer } = runtime().platform
-  if (!findServer) {
-    throw failing({
-      code: 'E5001',
-      message: 'a page cannot find the local server by itself',
-      suggestion: 'pass apiKey and apiUrl: sandboxc serve --page-key ORIGIN prints them',
-    })
-  }
+  if (!findServer) throw failing({ code: 'E5001', message: 'no server can be found from here' })
   const check = async (state: string) => {
     const operation = engine.start(
       { method: 'server.check', client, params: { state }, fail: coreError },

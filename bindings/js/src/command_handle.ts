@@ -1,7 +1,6 @@
 import type { CommandResult } from './command_result.ts'
 import type { Controls } from './commands.ts'
 import type { Follower, OutputChunk } from './follower.ts'
-import { InvalidArgumentError } from './generated/errors.ts'
 import type { CallOptions } from './generated/methods.ts'
 import type { Data, DataPiece } from './source.ts'
 
@@ -9,6 +8,7 @@ interface Input {
   sendStdin?(pid: number, data: DataPiece, options?: CallOptions): Promise<void>
   streamStdin?(pid: number, data: Data, options?: CallOptions): Promise<void>
   closeStdin?(pid: number, options?: CallOptions): Promise<void>
+  streamInput?(pid: number, data: Data, options?: CallOptions): Promise<void>
   sendInput?(pid: number, data: DataPiece, options?: CallOptions): Promise<void>
   resize?(pid: number, options: { cols: number; rows: number } & CallOptions): Promise<void>
 }
@@ -98,11 +98,10 @@ export class CommandHandle implements AsyncIterable<OutputChunk>, AsyncDisposabl
     await send?.call(this.#controls, this.pid, data, options)
   }
 
-  /** Writes to its stdin piece by piece. */
+  /** Writes to its stdin, or types into the terminal, piece by piece in one call. */
   async streamStdin(data: Data, options?: CallOptions): Promise<void> {
-    if (!this.#controls.streamStdin)
-      throw new InvalidArgumentError('a terminal has no stdin: use sendStdin')
-    await this.#controls.streamStdin(this.pid, data, options)
+    const send = this.#controls.streamStdin ?? this.#controls.streamInput
+    await send?.call(this.#controls, this.pid, data, options)
   }
 
   /** Ends its stdin. */

@@ -17,7 +17,7 @@ import {
 } from './generated/methods.ts'
 import { type FilesystemEvent, readWriteInfo, type WriteInfo } from './generated/types.ts'
 import type { Source } from './platform/platform.ts'
-import { collect, type Data, join, sourceOf } from './source.ts'
+import { type Data, join, sourceOf } from './source.ts'
 import { WatchHandle } from './watch_handle.ts'
 
 /** In which form a file comes. */
@@ -111,14 +111,9 @@ export class Files extends FilesMethods {
     if (typeof path !== 'string') return this.writeFiles(path, data as WriteOptions | undefined)
     options.signal?.throwIfAborted()
     const source = sourceOf(data as Data)
-    // Only what is held whole can be compressed on the way.
-    const attached = options.gzip ? await collect(data as Data) : undefined
-    const params = filesWriteParams(path, {
-      ...options,
-      ...(attached ? {} : { source: reference(source, 1) }),
-    })
+    const params = filesWriteParams(path, { ...options, source: reference(source, 1) })
     const sources = new Map([[1, source]])
-    const operation = this.#binding.start({ method: 'files.write', params, attached, sources })
+    const operation = this.#binding.start({ method: 'files.write', params, sources })
     return readWriteInfo(await cancelledBy(operation, options.signal))
   }
 
@@ -133,7 +128,7 @@ export class Files extends FilesMethods {
     const wire: FilesWriteFilesArgument = []
     for (const { path, data } of files) {
       const source = sourceOf(data)
-      const bytes = options.gzip ? await collect(data) : small(source)
+      const bytes = small(source)
       if (bytes) {
         attached.push(bytes)
         wire.push({ path, size: bytes.length })

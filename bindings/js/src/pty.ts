@@ -9,11 +9,13 @@ import {
   type PtyCreateOptions,
   PtyMethods,
   type PtySendInputOptions,
+  type PtyStreamInputOptions,
   ptyConnectParams,
   ptyCreateParams,
   ptySendInputParams,
+  ptyStreamInputParams,
 } from './generated/methods.ts'
-import { type DataPiece, wholeBytes } from './source.ts'
+import { type Data, type DataPiece, inputOf, wholeBytes } from './source.ts'
 
 type TerminalCallbacks = Pick<OutputCallbacks, 'onData' | 'onStart' | 'retainOutput'>
 
@@ -65,6 +67,19 @@ export class Pty extends PtyMethods {
       params,
       attached: wholeBytes(data),
     })
+    await cancelledBy(operation, options.signal)
+  }
+
+  /** Types into a terminal piece by piece, in one call. */
+  async streamInput(
+    pid: number | undefined,
+    data: Data,
+    options: PtyStreamInputOptions = {},
+  ): Promise<void> {
+    const params = ptyStreamInputParams(pid, options)
+    options.signal?.throwIfAborted()
+    const input = inputOf(data)
+    const operation = this.#binding.start({ method: 'pty.stream_input', params, input })
     await cancelledBy(operation, options.signal)
   }
 

@@ -36,15 +36,6 @@ export function inputOf(data: Data): AsyncIterable<Uint8Array> {
   throw wrongData()
 }
 
-/** Everything, as one array. */
-export async function collect(data: Data): Promise<Uint8Array> {
-  const bytes = bytesOf(data)
-  if (bytes) return bytes
-  const all: Uint8Array[] = []
-  for await (const piece of inputOf(data)) all.push(piece)
-  return join(all)
-}
-
 /** Puts pieces together. */
 export function join(pieces: Uint8Array[]): Uint8Array {
   if (pieces.length === 1) return pieces[0] as Uint8Array

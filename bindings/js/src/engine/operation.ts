@@ -9,6 +9,7 @@ import type {
   Source,
 } from '../platform/platform.ts'
 import { encode, In, type InFrame, Out, type OutFrame, parse, split } from './frame.ts'
+import { gzipped } from './gzip.ts'
 import { Timer } from './timer.ts'
 
 /** One call, as it goes to the core. */
@@ -241,18 +242,28 @@ export class Operation {
   }
 
   #body(asked: RequestJSON, raw: Uint8Array): RequestBody {
+    const none = new Uint8Array(0)
     switch (asked.body) {
-      case 'bytes':
-        return { kind: 'bytes', bytes: raw.slice() }
-      case 'source': {
-        const source = this.#request.sources?.get(asked.source ?? 0)
-        if (!source) throw new Error(`there is no source ${asked.source}`)
-        const suffix = raw.length - (asked.suffix ?? 0)
+      case 'bytes': {
+        const bytes = raw.slice()
+        if (!asked.gzip) return { kind: 'bytes', bytes }
         return {
           kind: 'source',
-          prefix: raw.slice(0, asked.prefix ?? 0),
-          source: this.#watched(source),
-          suffix: raw.slice(suffix),
+          prefix: none,
+          source: gzipped(bytes, undefined, none),
+          suffix: none,
+        }
+      }
+      case 'source': {
+        const source = this.#source(asked.source ?? 0)
+        const prefix = raw.slice(0, asked.prefix ?? 0)
+        const suffix = raw.slice(raw.length - (asked.suffix ?? 0))
+        if (!asked.gzip) return { kind: 'source', prefix, source, suffix }
+        return {
+          kind: 'source',
+          prefix: none,
+          source: gzipped(prefix, source, suffix),
+          suffix: none,
         }
       }
       case 'pieces':
@@ -260,6 +271,12 @@ export class Operation {
       default:
         return { kind: 'none' }
     }
+  }
+
+  #source(id: number): Source {
+    const source = this.#request.sources?.get(id)
+    if (!source) throw new Error(`there is no source ${id}`)
+    return this.#watched(source)
   }
 
   /** Remembers what the caller's source threw: it becomes the cause of the error. */
@@ -446,6 +463,7 @@ interface RequestJSON {
   source?: number
   prefix?: number
   suffix?: number
+  gzip?: boolean
   bulk?: boolean
   lasting?: boolean
 }

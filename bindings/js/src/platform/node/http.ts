@@ -233,15 +233,15 @@ export class Exchange implements HttpExchange {
     size: number | undefined,
   ): Promise<void> {
     let sent = 0
-    const stopped = new Promise<void>((resolve) => {
-      this.#stopUpload = resolve
-    })
     for await (const piece of pieces) {
       if (this.#over) return
       sent += piece.length
       if (size !== undefined && sent > size) throw new SizeError(size, sent)
       if (request.write(piece)) continue
-      await Promise.race([stopped, new Promise((resolve) => request.once('drain', resolve))])
+      await new Promise<void>((resolve) => {
+        this.#stopUpload = resolve
+        request.once('drain', resolve)
+      })
       if (this.#over) return
     }
     if (size !== undefined && sent !== size) throw new SizeError(size, sent)
