@@ -2,9 +2,9 @@ import { chromium } from 'playwright-core'
 
 /**
  * Starts Debian's Chromium with a profile of its own, which is gone afterwards. It speaks to
- * nobody but the pages that it is told to open.
+ * nobody but the pages that it is told to open. `more` are further flags.
  */
-export function launchChromium() {
+export function launchChromium(more = []) {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: [
@@ -16,6 +16,7 @@ export function launchChromium() {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...more,
     ],
   })
 }

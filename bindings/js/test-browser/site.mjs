@@ -14,8 +14,9 @@ globalThis.ready = true
 /** Makes a directory of pages with the built package in it (npm run build). */
 export async function makeSite(files = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'site-'))
-  for (const name of ['browser.mjs', 'core.wasm'])
-    await copyFile(join(dist, name), join(directory, name))
+  const wasm = process.env.AGENT_SANDBOX_WASM ?? join(dist, 'core.wasm')
+  await copyFile(join(dist, 'browser.mjs'), join(directory, 'browser.mjs'))
+  await copyFile(wasm, join(directory, 'core.wasm'))
   for (const [name, text] of Object.entries({ 'index.html': page, ...files }))
     await writeFile(join(directory, name), text)
   return { directory, remove: () => rm(directory, { recursive: true, force: true }) }
