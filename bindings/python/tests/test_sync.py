@@ -29,7 +29,7 @@ def sandbox(options: dict[str, Any]) -> Iterator[Sandbox]:
 
 def gone(sandbox: Sandbox) -> None:
     """Waits until no command runs any more."""
-    for _ in range(100):
+    for _ in range(400):
         if not sandbox.commands.list():
             return
         time.sleep(0.05)
@@ -264,6 +264,23 @@ def test_the_interpreter_ends_cleanly(options: dict[str, Any], code: str) -> Non
     import json
 
     given = {name: value for name, value in options.items() if name != "settings"}
-    command = [sys.executable, "-X", "dev", "-c", SCRIPT + code, json.dumps(given)]
+    command = [sys.executable, "-W", "error", "-c", SCRIPT + code, json.dumps(given)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "a\n", "")
+
+
+def test_a_loop_that_logs_what_it_runs_logs_no_secret(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from agent_sandbox._engine.background import background
+
+    loop = background().loop
+    monkeypatch.setattr(loop, "slow_callback_duration", 0.0)
+    loop.call_soon_threadsafe(loop.set_debug, True)
+    try:
+        with caplog.at_level("DEBUG", "asyncio"), Sandbox.create("base", **options) as sandbox:
+            sandbox.commands.run("true")
+    finally:
+        loop.call_soon_threadsafe(loop.set_debug, False)
+    assert caplog.text
+    assert options["api_key"] not in caplog.text

@@ -32,6 +32,7 @@ class Target(Protocol):
 
     driver: Driver
     op: int
+    payload: bytes
 
     def take(self, stream: int, kind: int, payload: bytes) -> None:
         """One frame, on the driver's loop."""
@@ -67,6 +68,12 @@ class Driver:
         """Makes sure that the core is there, without holding up the loop."""
         if not self.engine.loaded():
             await self.loop.run_in_executor(None, self.engine.load)
+
+    def begin(self, target: Target) -> None:
+        """Begins an operation from another thread. The loop, which may log what it runs, does not see
+        the payload: there are secrets in it."""
+        payload, target.payload = target.payload, b""
+        self.call(target, payload)
 
     def call(self, target: Target, payload: bytes) -> None:
         """Begins an operation."""

@@ -16,6 +16,7 @@ class _Instant:
     def __init__(self) -> None:
         self.driver: Any = self
         self.op = 0
+        self.payload = b""
         self.outbox: deque[tuple[Any, int, int, bytes]] = deque()
 
     def wake(self) -> None:

@@ -54,6 +54,7 @@ class Operation:
     ) -> None:
         self.driver = driver
         self.op = 0
+        self.payload = b""  #: of its CALL, until it has begun
         self.transport = transport
         self.output = output
         self.bounded = bounded or output == QUEUE

@@ -43,9 +43,8 @@ class SyncCaller:
     def _begin(
         self, operation: Operation, method: str, params: dict[str, Any], data: bytes = b"", clock: float | None = None
     ) -> None:
-        payload = self._link.payload(method, params, data, milliseconds(clock))
-        driver = operation.driver
-        driver.loop.call_soon_threadsafe(driver.call, operation, payload)
+        operation.payload = self._link.payload(method, params, data, milliseconds(clock))
+        operation.driver.loop.call_soon_threadsafe(operation.driver.begin, operation)
 
     def _call(self, method: str, params: dict[str, Any], request_timeout: float | None = None) -> Any:
         """Calls and waits for the result."""
