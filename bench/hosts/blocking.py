@@ -13,7 +13,9 @@ from urllib.parse import urlsplit
 
 name, id = sys.argv[1:]
 sandbox = None if name == "none" else importlib.import_module(name).Sandbox.connect(id)
-ones = bytearray()
+ones = b""
+# The clock of a whole transfer: ours have none.
+PATIENCE = {} if name.startswith("agent_sandbox") else {"request_timeout": 600}
 
 
 def same(want, got):
@@ -44,19 +46,19 @@ def run(job):
 
 def stdout(job):
     command = f"dd if=/dev/zero bs=64k count={job['bytes'] // 65536} status=none"
-    same(job["bytes"], len(sandbox.commands.run(command, timeout=0, request_timeout=600).stdout))
+    same(job["bytes"], len(sandbox.commands.run(command, timeout=0, **PATIENCE).stdout))
 
 
 def upload(job):
-    sandbox.files.write(job["path"], data(job["bytes"]), request_timeout=600)
+    sandbox.files.write(job["path"], data(job["bytes"]), **PATIENCE)
 
 
 def download(job):
-    same(job["bytes"], len(sandbox.files.read(job["path"], format="bytes", request_timeout=600)))
+    same(job["bytes"], len(sandbox.files.read(job["path"], format="bytes", **PATIENCE)))
 
 
 def pass_(job):
-    same(job["bytes"], sum(len(chunk) for chunk in sandbox.files.read(job["path"], format="stream", request_timeout=600)))
+    same(job["bytes"], sum(len(chunk) for chunk in sandbox.files.read(job["path"], format="stream", **PATIENCE)))
 
 
 def bare_upload(job):
