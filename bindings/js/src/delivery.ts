@@ -14,6 +14,8 @@ export class Delivery {
   #skip: number
   #left: number
   #over = false
+  #idle: (() => void) | undefined
+  readonly #timer = new Timer(() => this.#idle?.())
   /** Bytes that were given. */
   given = 0
 
@@ -26,14 +28,20 @@ export class Delivery {
 
   /** The next piece; undefined at the end. Rejects with a Failure. */
   async next(): Promise<Uint8Array | undefined> {
-    while (!this.#over && this.#left > 0) {
-      const piece = await this.#read()
-      if (!piece) this.#over = true
-      const wanted = piece && this.#cut(piece)
-      if (!wanted || wanted.length === 0) continue
-      this.given += wanted.length
-      return wanted
+    try {
+      while (!this.#over && this.#left > 0) {
+        const piece = await this.#read()
+        this.#idle = undefined
+        if (!piece) break
+        const wanted = this.#cut(piece)
+        this.given += wanted.length
+        if (wanted.length > 0) return wanted
+      }
+    } catch (failure) {
+      this.#stop()
+      throw failure
     }
+    this.#stop()
     return undefined
   }
 
@@ -68,13 +76,16 @@ export class Delivery {
     const limit = this.#order.idle_ms
     if (!limit) return this.#body.read()
     return new Promise((resolve, reject) => {
-      const timer = new Timer(() => reject(idle(limit)))
-      timer.set(limit)
-      this.#body
-        .read()
-        .then(resolve, reject)
-        .finally(() => timer.clear())
+      // One timer for all reads: starting it anew costs next to nothing.
+      this.#idle = () => reject(idle(limit))
+      this.#timer.set(limit)
+      this.#body.read().then(resolve, reject)
     })
+  }
+
+  #stop(): void {
+    this.#over = true
+    this.#timer.clear()
   }
 
   #cut(piece: Uint8Array): Uint8Array {
