@@ -94,7 +94,7 @@ async def test_what_a_driver_raises_ends_only_its_exchange() -> None:
     async with peer(serve) as there, client() as c:
         seen = []
         asyncio.get_running_loop().set_exception_handler(lambda _, context: seen.append(context["exception"]))
-        exchange, heard = c.begin(there.url)
+        _exchange, heard = c.begin(there.url)
         heard.on_data = lambda: 1 // 0
         await heard.headed
         await asyncio.sleep(0.01)

@@ -175,7 +175,7 @@ async def test_a_name_that_does_not_resolve() -> None:
 )
 async def test_what_cannot_be_sent(url: str, headers: list[tuple[str, str]]) -> None:
     async with client() as c:
-        exchange, heard = c.begin(url, headers=headers)
+        _exchange, heard = c.begin(url, headers=headers)
         assert heard.order == [], "nothing comes from inside a call"
         await heard.done
         assert heard.kind == "other"

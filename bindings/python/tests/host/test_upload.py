@@ -179,7 +179,7 @@ async def test_an_upload_waits_for_a_peer_that_does_not_read() -> None:
         await link.send(answer(str(len(await link.chunks())).encode()))
 
     async with peer(slow) as there, client() as c:
-        exchange, heard = c.begin(there.url, "POST", body=(b"", source(), b"", None))
+        _exchange, heard = c.begin(there.url, "POST", body=(b"", source(), b"", None))
         last = -1
         while given != last:
             last = given

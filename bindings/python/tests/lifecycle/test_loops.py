@@ -1,0 +1,158 @@
+"""Event loops that come and go, and threads that do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+Run = Callable[..., str]
+
+_TOOLS = """
+def descriptors():
+    return len(os.listdir("/proc/self/fd"))
+async def one(n=0):
+    assert (await aio.commands.run(f"echo {n}")).stdout == f"{n}\\n"
+"""
+
+
+def test_a_hundred_loops_one_after_the_other(program: Run) -> None:
+    code = """
+asyncio.run(one()); before = descriptors()
+for n in range(100):
+    asyncio.run(one(n))
+assert descriptors() <= before + 1, (before, descriptors())
+"""
+    program(_TOOLS + code)
+
+
+def test_loops_in_many_threads(program: Run) -> None:
+    code = """
+failures = []
+async def several():
+    await asyncio.gather(*(one(n) for n in range(4)))
+def work():
+    try:
+        for _ in range(8):
+            asyncio.run(several())
+            assert sandbox.commands.run("echo b").stdout == "b\\n"
+    except BaseException as error:
+        failures.append(repr(error))
+threads = [threading.Thread(target=work) for _ in range(6)]
+for t in threads: t.start()
+for t in threads: t.join()
+assert not failures, failures
+"""
+    program(_TOOLS + code)
+
+
+def test_loops_that_are_closed_without_a_word(program: Run) -> None:
+    """Neither tasks nor generators of it were ended. Python itself says what it thinks
+    of that; nothing of ours hangs, and the next loop works.
+    """
+    code = """
+for n in range(20):
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(one(n))
+    loop.close()
+async def main():
+    await one()
+asyncio.run(main())
+"""
+    program(_TOOLS + code, quiet=False)
+
+
+def test_a_loop_that_stops_while_a_command_runs(program: Run) -> None:
+    code = """
+for n in range(5):
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(aio.commands.run("sleep 0.2; echo a"))
+    loop.call_later(0.05, loop.stop)
+    loop.run_forever()
+    assert not task.done()
+    assert loop.run_until_complete(task).stdout == "a\\n"
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
+"""
+    program(_TOOLS + code)
+
+
+def test_a_runner_that_is_used_again(program: Run) -> None:
+    code = """
+if sys.version_info >= (3, 11):
+    with asyncio.Runner() as runner:
+        for n in range(5):
+            runner.run(one(n))
+"""
+    program(_TOOLS + code)
+
+
+def test_the_blocking_twin_inside_a_loop(program: Run) -> None:
+    code = """
+async def main():
+    for _ in range(3):
+        assert sandbox.commands.run("echo a").stdout == "a\\n"
+        await one()
+        assert (await asyncio.to_thread(sandbox.commands.run, "echo b")).stdout == "b\\n"
+asyncio.run(main())
+"""
+    program(_TOOLS + code)
+
+
+@pytest.mark.parametrize("way", ["await asyncio.wait_for(run, 0.2)", "async with asyncio.timeout(0.2): await run"])
+def test_a_clock_of_asyncio_ends_the_command(program: Run, way: str) -> None:
+    code = f"""
+if sys.version_info < (3, 11) and "timeout(" in {way!r}:
+    sys.exit(0)
+async def main():
+    run = aio.commands.run("exec sleep 1234")
+    try:
+        {way}
+    except (TimeoutError, asyncio.TimeoutError):
+        pass
+    else:
+        raise AssertionError
+    for _ in range(100):
+        if not any("1234" in str(p) for p in await aio.commands.list()):
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError
+asyncio.run(main())
+"""
+    program(_TOOLS + code)
+
+
+def test_a_group_of_tasks_of_which_one_fails(program: Run) -> None:
+    code = """
+async def fail():
+    await asyncio.sleep(0.3)
+    raise ValueError
+async def main():
+    async with asyncio.TaskGroup() as group:
+        for _ in range(10):
+            group.create_task(aio.commands.run("exec sleep 1235"))
+        group.create_task(fail())
+if sys.version_info >= (3, 11):
+    try:
+        asyncio.run(main())
+    except ExceptionGroup as group:
+        assert [type(e) for e in group.exceptions] == [ValueError]
+    assert not any("1235" in str(p) for p in sandbox.commands.list())
+"""
+    program(_TOOLS + code)
+
+
+def test_hundreds_of_commands_leave_no_descriptor(program: Run) -> None:
+    code = """
+async def main():
+    await asyncio.gather(*(one(n) for n in range(50)))
+    before = descriptors()
+    for _ in range(6):
+        await asyncio.gather(*(one(n) for n in range(50)))
+    assert descriptors() <= before + 50, (before, descriptors())
+asyncio.run(main())
+left = descriptors()
+asyncio.run(main())
+assert descriptors() <= left, (left, descriptors())
+"""
+    program(_TOOLS + code)
