@@ -18,9 +18,24 @@ var one = shell.New(shell.Options{Rand: random, Now: time.Now, Trap: trap})
 //go:wasmimport wasi_snapshot_preview1 random_get
 func randomGet(at unsafe.Pointer, n uint32) uint32
 
+// pool holds random bytes that are not used yet: asking the host for each few costs
+// more than the call that needs them.
+var pool []byte
+
+const poolSize = 1024
+
 func random(b []byte) {
-	if len(b) > 0 && randomGet(unsafe.Pointer(unsafe.SliceData(b)), uint32(len(b))) != 0 {
-		panic("the host gave no random bytes")
+	for len(b) > 0 {
+		if len(pool) == 0 {
+			fresh := make([]byte, poolSize)
+			if randomGet(unsafe.Pointer(unsafe.SliceData(fresh)), poolSize) != 0 {
+				panic("the host gave no random bytes")
+			}
+			pool = fresh
+		}
+		n := copy(b, pool)
+		clear(pool[:n])
+		b, pool = b[n:], pool[n:]
 	}
 }
 

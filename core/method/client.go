@@ -6,7 +6,6 @@ import (
 
 	"github.com/agent-sandbox/agent-sandbox/core"
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
-	"github.com/agent-sandbox/agent-sandbox/core/handle"
 	"github.com/agent-sandbox/agent-sandbox/core/setting"
 )
 
@@ -105,14 +104,10 @@ func (c *Call) sandbox() (*core.Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(c.Sandbox) == 0 {
+	if c.Handle == nil {
 		return nil, fault.InvalidArgument("the method needs a sandbox")
 	}
-	h, err := handle.FromJSON(c.Sandbox)
-	if err != nil {
-		return nil, err
-	}
-	return client.Open(h)
+	return client.Open(c.Handle)
 }
 
 // maxMS is the longest duration in whole milliseconds.

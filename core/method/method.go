@@ -11,6 +11,7 @@ import (
 
 	"github.com/agent-sandbox/agent-sandbox/core"
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
+	"github.com/agent-sandbox/agent-sandbox/core/handle"
 	"github.com/agent-sandbox/agent-sandbox/core/plane"
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
 )
@@ -58,8 +59,8 @@ func (m *Method) Run(ctx context.Context, c *Call) (any, error) {
 // Call is one call as it reaches a method.
 type Call struct {
 	Host             transport.Host
-	Account          *Account        // who calls; nil where a method needs none
-	Sandbox          json.RawMessage // a handle; nil where a method needs none
+	Account          *Account       // who calls; nil where a method needs none
+	Handle           *handle.Handle // which sandbox; nil where a method needs none
 	Params           json.RawMessage
 	RequestTimeoutMS *int64 // the request clock of this call; nil = the account's
 	Attached         []byte // the call's own

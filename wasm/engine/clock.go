@@ -46,7 +46,7 @@ func (h *host) Sleep(ctx context.Context, d time.Duration) error {
 func (h *host) timer(d time.Duration, fire func()) *timer {
 	t := &timer{o: h.o, scope: h.e.current.scope, id: h.o.stream(), d: d, fire: fire, active: true}
 	h.o.timers[t.id] = t
-	t.set()
+	t.set(true)
 	return t
 }
 
@@ -56,15 +56,15 @@ func (h *host) Detached(ctx context.Context, d time.Duration) (detached context.
 	return detached, disarm
 }
 
-func (t *timer) set() {
+func (t *timer) set(fresh bool) {
 	t.turn = t.o.e.turn
-	t.o.e.emit(Out{Op: t.o.id, Stream: t.id, Kind: TimerSet, After: t.d})
+	t.o.e.emit(Out{Op: t.o.id, Stream: t.id, Kind: TimerSet, After: t.d, Fresh: fresh})
 }
 
 // reset tells the host once a turn: within one turn no time passes.
 func (t *timer) reset() {
 	if t.active && t.turn != t.o.e.turn {
-		t.set()
+		t.set(false)
 	}
 }
 

@@ -41,6 +41,7 @@ type Engine struct {
 	running bool
 	turn    uint64 // counts Call and Event
 	outbox  []Out
+	scratch Out // for the sink: a new one for each order is most of what output allocates
 }
 
 // New makes an engine.
@@ -118,7 +119,8 @@ func (e *Engine) Event(v Event) (held bool) {
 // own.
 func (e *Engine) emit(o Out) {
 	if e.options.Sink != nil {
-		e.options.Sink(&o)
+		e.scratch = o
+		e.options.Sink(&e.scratch)
 		return
 	}
 	o.Data = bytes.Clone(o.Data)

@@ -87,6 +87,7 @@ type Out struct {
 	Pieces     bool
 	Socket     *transport.SocketRequest
 	After      time.Duration
+	Fresh      bool // TimerSet: the host has not heard of this timer
 	Delivery   transport.Delivery
 	Channel    uint8
 	Verb       Verb

@@ -8,21 +8,13 @@ import (
 	"strconv"
 
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
+	"github.com/agent-sandbox/agent-sandbox/core/handle"
 	"github.com/agent-sandbox/agent-sandbox/core/method"
 	"github.com/agent-sandbox/agent-sandbox/core/plane"
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
 	"github.com/agent-sandbox/agent-sandbox/wasm/engine"
 	"github.com/agent-sandbox/agent-sandbox/wasm/frame"
 )
-
-// request is the JSON of a CALL.
-type request struct {
-	Method           string          `json:"method"`
-	Client           json.RawMessage `json:"client"`
-	Sandbox          json.RawMessage `json:"sandbox"`
-	Params           json.RawMessage `json:"params"`
-	RequestTimeoutMS *int64          `json:"request_timeout_ms"`
-}
 
 // call begins an operation.
 func (s *Shell) call(f frame.Frame) {
@@ -56,19 +48,22 @@ func (s *Shell) read(payload []byte) (*method.Call, *method.Method, error) {
 	if err != nil {
 		return nil, nil, fault.New(fault.CodeInternal, "the host sent a CALL that ends too early")
 	}
-	var r request
-	if err := json.Unmarshal(text, &r); err != nil {
+	r, err := readRequest(text)
+	if err != nil {
 		return nil, nil, fault.New(fault.CodeInternal, "the host sent a CALL whose JSON is broken: %s", err)
 	}
 	m, ok := s.methods[r.Method]
 	if !ok {
 		return nil, nil, fault.InvalidArgument("the core has no method %s", strconv.Quote(clip(r.Method)))
 	}
-	c := &method.Call{
-		Sandbox: given(r.Sandbox), Params: given(r.Params), RequestTimeoutMS: r.RequestTimeoutMS, Attached: bytes.Clone(attached),
-	}
+	c := &method.Call{Params: bytes.Clone(given(r.Params)), RequestTimeoutMS: r.RequestTimeoutMS, Attached: bytes.Clone(attached)}
 	if client := given(r.Client); client != nil {
-		if c.Account, err = s.accounts.find(client); err != nil {
+		if c.Account, err = s.accounts.read(client, method.NewAccount); err != nil {
+			return nil, nil, err
+		}
+	}
+	if sandbox := given(r.Sandbox); sandbox != nil {
+		if c.Handle, err = s.handles.read(sandbox, handle.FromJSON); err != nil {
 			return nil, nil, err
 		}
 	}

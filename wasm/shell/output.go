@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 var kinds = map[engine.OutKind]frame.Kind{
 	engine.HTTPBody: frame.HTTPBody, engine.HTTPBodyEnd: frame.HTTPBodyEnd, engine.HTTPAbort: frame.HTTPAbort, engine.BodyToCore: frame.BodyToCore,
 	engine.SendText: frame.SendText, engine.SendBinary: frame.SendBinary, engine.SocketClose: frame.WSClose,
-	engine.TimerClear: frame.TimerClear, engine.Done: frame.Done, engine.InputWanted: frame.InputWanted,
+	engine.InputWanted: frame.InputWanted,
 }
 
 // channels are the frames of plane.Channel.
@@ -32,8 +31,8 @@ func (s *Shell) take(o *engine.Out) {
 		s.raw(o, frame.BodyToHost, delivery(o.Delivery))
 	case engine.SocketDial:
 		s.raw(o, frame.WSDial, dial(o.Socket))
-	case engine.TimerSet:
-		s.raw(o, frame.TimerSet, binary.LittleEndian.AppendUint32(nil, millis(o.After)))
+	case engine.TimerSet, engine.TimerClear:
+		s.timers.order(o)
 	case engine.StoreCall:
 		s.mixed(o, frame.Store, storeCall(o), o.Data)
 	case engine.StoreRelease:
@@ -42,6 +41,9 @@ func (s *Shell) take(o *engine.Out) {
 		s.raw(o, frame.Event, eventJSON(o.Value))
 	case engine.Result:
 		s.settle(o)
+	case engine.Done:
+		s.timers.done(o.Op)
+		s.raw(o, frame.Done, nil)
 	default:
 		s.raw(o, kinds[o.Kind], o.Data)
 	}

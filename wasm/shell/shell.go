@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"time"
 
+	"github.com/agent-sandbox/agent-sandbox/core/handle"
 	"github.com/agent-sandbox/agent-sandbox/core/method"
 	"github.com/agent-sandbox/agent-sandbox/wasm/engine"
 	"github.com/agent-sandbox/agent-sandbox/wasm/frame"
@@ -24,7 +25,10 @@ type Shell struct {
 	options  Options
 	engine   *engine.Engine
 	methods  map[string]*method.Method
-	accounts accounts
+	accounts texts[method.Account]
+	handles  texts[handle.Handle]
+	timers   timers
+	now      time.Time // of this turn; zero = not asked for yet
 	in       []byte
 	out      []byte
 }
@@ -35,7 +39,7 @@ func New(o Options) *Shell {
 	for _, m := range method.Table() {
 		s.methods[m.Name] = &m
 	}
-	s.engine = engine.New(engine.Options{HasStore: true, Rand: o.Rand, Now: o.Now, Sink: s.take})
+	s.engine = engine.New(engine.Options{HasStore: true, Rand: o.Rand, Now: s.time, Sink: s.take})
 	return s
 }
 
@@ -75,11 +79,20 @@ func (s *Shell) Run(in []byte) []byte {
 	return s.run(in, &held)
 }
 
+// time is asked for once a turn: within one no time passes.
+func (s *Shell) time() time.Time {
+	if s.now.IsZero() {
+		s.now = s.options.Now()
+	}
+	return s.now
+}
+
 func (s *Shell) run(in []byte, held *bool) []byte {
 	if cap(s.out) > keptBuffer {
 		s.out = nil
 	}
 	s.out = append(s.out[:0], 0, 0, 0, 0)
+	s.now = time.Time{}
 	for len(in) > 0 {
 		f, rest, err := frame.Next(in)
 		if err != nil {
@@ -91,6 +104,7 @@ func (s *Shell) run(in []byte, held *bool) []byte {
 			*held = true
 		}
 	}
+	s.out = s.timers.append(s.out)
 	binary.LittleEndian.PutUint32(s.out, uint32(len(s.out)-totalSize)) //nolint:gosec // output is far below 4 GiB
 	return s.out
 }

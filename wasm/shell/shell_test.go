@@ -207,3 +207,29 @@ func FuzzRun(f *testing.F) {
 		}
 	})
 }
+
+func TestTimersThatDoNotMatterAreNotSaid(t *testing.T) {
+	p := newPlay(t)
+	kinds := func(all []frame.Frame) (sets, clears int) {
+		for _, f := range all {
+			switch f.Kind {
+			case frame.TimerSet:
+				sets++
+			case frame.TimerClear:
+				clears++
+			}
+		}
+		return sets, clears
+	}
+	all := p.give(call(1, "commands.run", `{"command":"x"}`))
+	sets, clears := kinds(all)
+	require.Equal(t, []int{3, 0}, []int{sets, clears}, "the command, idle and request clocks")
+	r := p.only(all, frame.HTTPRequest)
+	all = p.give(answer(1, r.Stream, 200, protoStream), report(1, r.Stream, frame.HTTPChunk, begun(7)))
+	sets, clears = kinds(all)
+	require.Equal(t, []int{1, 1}, []int{sets, clears}, "the idle clock starts anew, the request clock is over")
+	all = p.give(report(1, r.Stream, frame.HTTPChunk, over()), report(1, r.Stream, frame.HTTPEnd, ""))
+	sets, clears = kinds(all)
+	require.Equal(t, []int{0, 0}, []int{sets, clears}, "all end with the operation")
+	require.Equal(t, frame.Done, all[len(all)-1].Kind)
+}

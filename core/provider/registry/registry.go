@@ -2,7 +2,6 @@
 package registry
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/agent-sandbox/agent-sandbox/core/capability"
@@ -25,11 +24,12 @@ func Names() []string {
 
 // Find gives a provider by name; E8000 names the known ones.
 func Find(name string) (provider.Provider, error) {
-	i := slices.IndexFunc(all(), func(p provider.Provider) bool { return p.Name() == name })
-	if i < 0 {
-		return nil, fault.InvalidArgument("provider %q is unknown: use one of %s", name, strings.Join(Names(), ", "))
+	for _, p := range all() {
+		if p.Name() == name {
+			return p, nil
+		}
 	}
-	return all()[i], nil
+	return nil, fault.InvalidArgument("provider %q is unknown: use one of %s", name, strings.Join(Names(), ", "))
 }
 
 // Need is E3004 unless p can do c; it names a provider that can.
