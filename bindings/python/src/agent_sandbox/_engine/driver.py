@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from . import frame
 from .engine import Engine, engine
 from .json import encode
+from .timer import Clock
 
 if TYPE_CHECKING:
     from .._host.http import Http
@@ -60,6 +61,7 @@ class Driver:
         self._https: dict[tuple[str | None, str | None], Http] = {}
         self._store: Store | None = None
         self._idle: asyncio.Future[None] | None = None
+        self.clock = Clock(loop)
         self._finalizer: AsyncGenerator[None, None] | None = None
         self.preparing = asyncio.Lock()
         self.tasks: set[asyncio.Task[None]] = set()
@@ -200,6 +202,7 @@ class Driver:
             from .undertaker import bury
 
             bury(self)
+        self.clock.stop()
         https, self._https = list(self._https.values()), {}
         for http in https:
             await http.aclose()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from json import JSONEncoder, loads
+from json import JSONDecoder, JSONEncoder
 from typing import Any
 
 _encode = JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+_decode = JSONDecoder().decode
 
 
 def encode(value: Any) -> bytes:
@@ -15,4 +16,4 @@ def encode(value: Any) -> bytes:
 
 def decode(text: bytes) -> Any:
     """The value of a text; None for none."""
-    return loads(text) if text else None
+    return _decode(text.decode()) if text else None
