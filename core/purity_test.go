@@ -25,7 +25,7 @@ var impure = []string{
 
 func TestNothingImpureIsPulledIn(t *testing.T) {
 	for _, goos := range []string{"linux", "wasip1"} {
-		for _, pkg := range list(t, goos, "-deps", "./...") {
+		for _, pkg := range list(t, goos, "-deps", "./...", "../wasm/shell") {
 			require.NotContains(t, impure, pkg, "on %s", goos)
 		}
 	}
@@ -55,13 +55,32 @@ func TestNothingWaitsByItself(t *testing.T) {
 		}
 		file, err := parser.ParseFile(files, path, nil, 0)
 		require.NoError(t, err)
-		inspect(t, files, file)
+		inspect(t, files, file, unimported)
 		return nil
 	})
 	require.NoError(t, err)
 }
 
-func inspect(t *testing.T, files *token.FileSet, file *ast.File) {
+// TestTheShellWaitsForNothing: neither do the engine and the shell, which run the
+// core inside WebAssembly.
+func TestTheShellWaitsForNothing(t *testing.T) {
+	files := token.NewFileSet()
+	for _, dir := range []string{"engine", "frame", "shell"} {
+		paths, err := filepath.Glob(filepath.Join("..", "wasm", dir, "*.go"))
+		require.NoError(t, err)
+		require.NotEmpty(t, paths)
+		for _, path := range paths {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(files, path, nil, 0)
+			require.NoError(t, err)
+			inspect(t, files, file, []string{"os", "math/rand", "math/rand/v2", "crypto/rand", "unsafe", "C"})
+		}
+	}
+}
+
+func inspect(t *testing.T, files *token.FileSet, file *ast.File, unimported []string) {
 	for _, spec := range file.Imports {
 		path, err := strconv.Unquote(spec.Path.Value)
 		require.NoError(t, err)

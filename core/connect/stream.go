@@ -60,7 +60,8 @@ func (c *Client) checkStream(ctx context.Context, resp *transport.Response) erro
 	if resp.Status != 200 {
 		return c.fail(ctx, resp)
 	}
-	got := strings.TrimSpace(strings.SplitN(resp.Header.Get("content-type"), ";", 2)[0])
+	got, _, _ := strings.Cut(resp.Header.Get("content-type"), ";")
+	got = strings.TrimSpace(got)
 	if strings.EqualFold(got, c.Codec.streamType()) {
 		return nil
 	}

@@ -137,12 +137,15 @@ func (e *Engine) touch(o *operation) { e.touched = append(e.touched, o) }
 func (e *Engine) drain() {
 	e.running = true
 	defer func() { e.running = false }()
-	for e.wake(); len(e.queue) > 0; e.wake() {
-		t := e.queue[0]
-		e.queue = e.queue[1:]
+	e.wake()
+	for i := 0; i < len(e.queue); i++ {
+		t := e.queue[i]
+		e.queue[i] = nil
 		e.resume(t)
 		e.touch(t.op)
+		e.wake()
 	}
+	e.queue = e.queue[:0]
 }
 
 // wake queues parked tasks whose ctx has ended, in order of creation.

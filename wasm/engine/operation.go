@@ -49,26 +49,34 @@ func (o *operation) stream() uint32 {
 
 // closeScope closes what the work of s has left open, oldest first.
 func (o *operation) closeScope(s *scope) {
-	for _, id := range slices.Sorted(maps.Keys(o.exchanges)) {
+	for _, id := range sorted(o.exchanges) {
 		if x := o.exchanges[id]; x != nil && x.scope == s {
 			x.abort(transport.ErrNobodyWaits)
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(o.sockets)) {
+	for _, id := range sorted(o.sockets) {
 		if k := o.sockets[id]; k.scope == s {
 			k.Close()
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(o.requests)) {
+	for _, id := range sorted(o.requests) {
 		if r := o.requests[id]; r.scope == s {
 			r.release()
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(o.timers)) {
+	for _, id := range sorted(o.timers) {
 		if t := o.timers[id]; t.scope == s {
 			t.clear()
 		}
 	}
+}
+
+// sorted gives the ids of what is open, oldest first.
+func sorted[T any](open map[uint32]*T) []uint32 {
+	if len(open) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(open))
 }
 
 func orCanceled(err error) error {
