@@ -64,7 +64,8 @@ export class Client {
     engine.warm()
     runtime().platform.prepare?.()
     const host = makeHost(options)
-    const found = readClient(options)
+    const read = readClient(options)
+    const found = needsCredential(read) ? await withCredential(read) : read
     const plain = JSON.stringify(found)
     const settings = await resolve(engine, host, plain, options.signal)
     if (settings.needsServer && !runtime().platform.findServer) {
@@ -142,6 +143,13 @@ interface Found {
 function readClient(options: ClientOptions): Found {
   const { platform } = runtime()
   return { arguments: argumentsOf(options), ...platform.readSettings(options, variables) }
+}
+
+/** Nothing at all says where sandboxes are: then it need not be resolved first that a page's own key does. */
+function needsCredential({ arguments: given, env, dotenv, config }: Found): boolean {
+  const said = ['provider', 'profile', 'api_key', 'api_url', 'domain', 'debug']
+  const silent = !dotenv && !config && Object.keys(env).length === 0
+  return silent && !runtime().platform.findServer && !said.some((name) => name in given)
 }
 
 /** Where no server can be found, a page has a credential of its own. */

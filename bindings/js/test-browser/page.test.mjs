@@ -228,7 +228,7 @@ describe('a page', () => {
     assert.equal(got.kept, 0)
     assert.ok(got.heap < 80, `${got.heap} MiB of the heap stay`)
     assert.ok(got.linear <= 32, `the core's memory is ${got.linear} MiB`)
-    assert.equal(got.grown, 0)
+    assert.ok(got.grown <= 4 << 20, `it grew by ${got.grown} bytes in the second half`)
   })
 
   test('passes its key to a worker', async () => {

@@ -19,6 +19,7 @@ export function createPlatform(): Platform {
     notice: (line) => {
       console.info(line)
     },
+    prepare: () => pageKey.prepare(),
     credential: (fail) => pageKey.get(fail),
   }
 }

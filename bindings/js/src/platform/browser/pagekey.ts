@@ -12,29 +12,49 @@ const codeInFragment = /(?:^#|&)code=([A-Za-z0-9_-]+)/
  * key that works in pages of this origin alone.
  */
 export class PageKey {
-  #pending: Promise<PageCredential | undefined> | undefined
+  #pending: Promise<Outcome> | undefined
+
+  /** Begins the exchange of a code, where there is one, so that it is done when the key is asked for. */
+  prepare(): void {
+    if (takesCode()) this.#find()
+  }
 
   /** The key; undefined where there is no page. Throws E1001 where the page has none. */
-  get(fail: Failing): Promise<PageCredential | undefined> {
+  async get(fail: Failing): Promise<PageCredential | undefined> {
+    const found = this.#find()
+    const { credential, problem } = await found
+    if (!problem) return credential
+    // It was told once, and is no answer for the next one who asks.
+    if (this.#pending === found) this.#pending = undefined
+    throw fail(problem)
+  }
+
+  #find(): Promise<Outcome> {
     if (this.#pending && !takesCode()) return this.#pending
-    const found = find(fail)
-    this.#pending = found
-    // A failure is no answer for the next one who asks.
-    found.catch(() => {
-      if (this.#pending === found) this.#pending = undefined
-    })
-    return found
+    this.#pending = find()
+    return this.#pending
   }
 }
 
-async function find(fail: Failing): Promise<PageCredential | undefined> {
+/** What came of the search: a credential, a problem, or neither where there is no page. */
+interface Outcome {
+  credential?: PageCredential
+  problem?: Parameters<Failing>[0]
+}
+
+async function find(): Promise<Outcome> {
   const page = globalThis.location
-  if (!page) return undefined
+  if (!page) return {}
   const code = takesCode() ? takeCode() : undefined
-  const key = code === undefined ? kept() : await exchange(code, fail)
-  if (key === undefined) throw noKey(fail)
+  const { key, problem } = code === undefined ? kept() : await exchange(code)
+  if (key === undefined) return { problem: problem ?? noKey() }
   keep(key)
-  return { apiKey: key, apiUrl: page.origin, provider: 'local' }
+  return { credential: { apiKey: key, apiUrl: page.origin, provider: 'local' } }
+}
+
+interface Found {
+  key?: string | undefined
+  problem?: Parameters<Failing>[0]
 }
 
 /** Only a page of the local server takes a code: elsewhere `#code=` is somebody else's. */
@@ -55,7 +75,7 @@ function takeCode(): string | undefined {
   return code
 }
 
-async function exchange(code: string, fail: Failing): Promise<string> {
+async function exchange(code: string): Promise<Found> {
   let response: Response
   try {
     response = await fetch('/page-codes', {
@@ -66,39 +86,43 @@ async function exchange(code: string, fail: Failing): Promise<string> {
       credentials: 'omit',
     })
   } catch (cause) {
-    throw fail({
-      code: 'E5001',
-      message: 'the local server that served this page does not answer',
-      suggestion: 'start it again: sandboxc serve --pages DIR',
-      cause,
-    })
+    return {
+      problem: {
+        code: 'E5001',
+        message: 'the local server that served this page does not answer',
+        suggestion: 'start it again: sandboxc serve --pages DIR',
+        cause,
+      },
+    }
   }
   const answer = (await response.json().catch(() => ({}))) as { key?: string; message?: string }
-  if (answer.key) return answer.key
-  throw fail({
-    code: 'E1001',
-    message: `the code in this page's address was refused: ${answer.message ?? `status ${response.status}`}`,
-    suggestion: 'run sandboxc page and open the address that it prints within 60 s',
-    docs: 'docs/browser.md',
-  })
+  if (answer.key) return { key: answer.key }
+  return {
+    problem: {
+      code: 'E1001',
+      message: `the code in this page's address was refused: ${answer.message ?? `status ${response.status}`}`,
+      suggestion: 'run sandboxc page and open the address that it prints within 60 s',
+      docs: 'docs/browser.md',
+    },
+  }
 }
 
-function noKey(fail: Failing): Error {
+function noKey(): Parameters<Failing>[0] {
   const { origin } = location
-  return fail({
+  return {
     code: 'E1001',
     message: 'this page has no key',
     suggestion: `run sandboxc serve --page-key ${origin === 'null' ? 'ORIGIN' : origin} and pass what it prints: { provider: 'local', apiKey: KEY, apiUrl: URL }; or let sandboxc serve --pages DIR serve the page`,
     docs: 'docs/browser.md',
-  })
+  }
 }
 
 /** Storage is refused to some frames, and workers have none. */
-function kept(): string | undefined {
+function kept(): Found {
   try {
-    return sessionStorage.getItem(storeName) ?? undefined
+    return { key: sessionStorage.getItem(storeName) ?? undefined }
   } catch {
-    return undefined
+    return {}
   }
 }
 
