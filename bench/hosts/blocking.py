@@ -32,7 +32,9 @@ def data(size):
 def exchange(url, method, body=None):
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname, parts.port)
-    connection.request(method, f"{parts.path}?{parts.query}", body, {"content-type": "application/octet-stream"} if body else {})
+    connection.request(
+        method, f"{parts.path}?{parts.query}", body, {"content-type": "application/octet-stream"} if body else {}
+    )
     answer = connection.getresponse()
     got = answer.read()
     connection.close()
@@ -69,7 +71,15 @@ def bare_download(job):
     same(job["bytes"], len(exchange(job["url"], "GET")))
 
 
-jobs = {"run": run, "stdout": stdout, "upload": upload, "download": download, "pass": pass_, "bare_upload": bare_upload, "bare_download": bare_download}
+jobs = {
+    "run": run,
+    "stdout": stdout,
+    "upload": upload,
+    "download": download,
+    "pass": pass_,
+    "bare_upload": bare_upload,
+    "bare_download": bare_download,
+}
 
 for line in sys.stdin:
     job = json.loads(line)
@@ -81,6 +91,8 @@ for line in sys.stdin:
             jobs[job["op"]](job)
             took.append((time.perf_counter() - began) * 1000)
         cpu = (time.process_time() - before) * 1000
-        print(json.dumps({"ms": took, "cpu": cpu, "rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}), flush=True)
+        print(
+            json.dumps({"ms": took, "cpu": cpu, "rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}), flush=True
+        )
     except Exception:
         print(json.dumps({"error": traceback.format_exc()}), flush=True)

@@ -9,13 +9,26 @@ import { chromium } from 'playwright-core'
 
 const [dir, id] = process.argv.slice(2)
 const page = readFileSync(new URL('page.js', import.meta.url))
-const types = { html: 'text/html', js: 'text/javascript', mjs: 'text/javascript', wasm: 'application/wasm' }
+const types = {
+  html: 'text/html',
+  js: 'text/javascript',
+  mjs: 'text/javascript',
+  wasm: 'application/wasm',
+}
 
 const server = createServer((request, response) => {
   const path = new URL(request.url, 'http://page').pathname
   if (path === '/favicon.ico') return response.writeHead(404).end()
-  const body = path === '/' ? '<!doctype html><script type="module" src="page.js"></script>' : path === '/page.js' ? page : readFileSync(join(dir, path))
-  response.setHeader('cache-control', 'max-age=600').setHeader('content-type', types[path.split('.').at(-1)] ?? 'text/html').end(body)
+  const body =
+    path === '/'
+      ? '<!doctype html><script type="module" src="page.js"></script>'
+      : path === '/page.js'
+        ? page
+        : readFileSync(join(dir, path))
+  response
+    .setHeader('cache-control', 'max-age=600')
+    .setHeader('content-type', types[path.split('.').at(-1)] ?? 'text/html')
+    .end(body)
 })
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
 const origin = `http://127.0.0.1:${server.address().port}`
@@ -28,7 +41,15 @@ const answer = await fetch(`${api}/page-keys`, {
 })
 const { key } = await answer.json()
 
-const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args })
 const address = `${origin}/?${new URLSearchParams({ key, api, id })}`
 const open = async (context) => {
@@ -54,7 +75,13 @@ const cold = async ({ n = 1, warm }) => {
 for await (const line of createInterface({ input: process.stdin })) {
   const job = JSON.parse(line)
   try {
-    console.log(JSON.stringify(job.op === 'cold' ? await cold(job) : await main.evaluate((job) => globalThis.bench(job), job)))
+    console.log(
+      JSON.stringify(
+        job.op === 'cold'
+          ? await cold(job)
+          : await main.evaluate((job) => globalThis.bench(job), job),
+      ),
+    )
   } catch (error) {
     console.log(JSON.stringify({ error: String(error.stack ?? error) }))
   }

@@ -9,17 +9,37 @@ const patience = { timeoutMs: 0, requestTimeoutMs: 600_000 }
 
 const jobs = {
   run: () => sandbox.commands.run('true'),
-  stdout: async ({ bytes }) => same(bytes, (await sandbox.commands.run(zeros(bytes), patience)).stdout.length),
+  stdout: async ({ bytes }) =>
+    same(bytes, (await sandbox.commands.run(zeros(bytes), patience)).stdout.length),
   upload: ({ path, bytes }) => sandbox.files.write(path, ones(bytes), { ...patience, gzip: false }),
-  download: async ({ path, bytes }) => same(bytes, (await sandbox.files.read(path, { ...patience, format: 'bytes', gzip: false })).length),
+  download: async ({ path, bytes }) =>
+    same(
+      bytes,
+      (await sandbox.files.read(path, { ...patience, format: 'bytes', gzip: false })).length,
+    ),
   pass: async ({ path, bytes }) => {
     let seen = 0
-    for await (const chunk of await sandbox.files.read(path, { ...patience, format: 'stream', gzip: false })) seen += chunk.length
+    for await (const chunk of await sandbox.files.read(path, {
+      ...patience,
+      format: 'stream',
+      gzip: false,
+    }))
+      seen += chunk.length
     same(bytes, seen)
   },
-  bare_upload: ({ url, bytes }) => exchange(url, { method: 'POST', headers: { 'content-type': 'application/octet-stream' } }, ones(bytes)),
+  bare_upload: ({ url, bytes }) =>
+    exchange(
+      url,
+      { method: 'POST', headers: { 'content-type': 'application/octet-stream' } },
+      ones(bytes),
+    ),
   bare_download: async ({ url, bytes }) => same(bytes, (await exchange(url, {})).length),
-  parallel: ({ count }) => Promise.all(Array.from({ length: count }, async (_, i) => same(`${i}`, (await sandbox.commands.run(`echo ${i}`)).stdout.trim()))),
+  parallel: ({ count }) =>
+    Promise.all(
+      Array.from({ length: count }, async (_, i) =>
+        same(`${i}`, (await sandbox.commands.run(`echo ${i}`)).stdout.trim()),
+      ),
+    ),
 }
 
 const zeros = (bytes) => `dd if=/dev/zero bs=64k count=${bytes / 65536} status=none`
@@ -27,14 +47,21 @@ const same = (want, got) => {
   if (want !== got) throw new Error(`${got} instead of ${want}`)
 }
 let kept = new ArrayBuffer(0)
-const ones = (bytes) => (kept.byteLength === bytes ? kept : (kept = new Uint8Array(bytes).fill(1).buffer))
+function ones(bytes) {
+  if (kept.byteLength !== bytes) kept = new Uint8Array(bytes).fill(1).buffer
+  return kept
+}
 
 function exchange(url, options, body) {
   return new Promise((resolve, reject) => {
     const chunks = []
     const sent = request(url, options, (answer) => {
       answer.on('data', (chunk) => chunks.push(chunk))
-      answer.on('end', () => (answer.statusCode < 300 ? resolve(Buffer.concat(chunks)) : reject(new Error(`status ${answer.statusCode}`))))
+      answer.on('end', () =>
+        answer.statusCode < 300
+          ? resolve(Buffer.concat(chunks))
+          : reject(new Error(`status ${answer.statusCode}`)),
+      )
     })
     sent.on('error', reject)
     sent.end(body && new Uint8Array(body))
@@ -52,7 +79,9 @@ for await (const line of createInterface({ input: process.stdin })) {
       ms.push(performance.now() - began)
     }
     const { user, system } = process.cpuUsage(before)
-    console.log(JSON.stringify({ ms, cpu: (user + system) / 1000, rss: process.resourceUsage().maxRSS }))
+    console.log(
+      JSON.stringify({ ms, cpu: (user + system) / 1000, rss: process.resourceUsage().maxRSS }),
+    )
   } catch (error) {
     console.log(JSON.stringify({ error: String(error?.stack ?? error) }))
   }

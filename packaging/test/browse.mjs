@@ -9,13 +9,20 @@ import { extname, join, normalize } from 'node:path'
 import { chromium } from 'playwright-core'
 
 const [dir, sandboxc] = process.argv.slice(2)
-const types = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm' }
+const types = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.wasm': 'application/wasm',
+}
 
 const server = createServer((request, response) => {
   const path = normalize(new URL(request.url, 'http://page').pathname)
   try {
     const body = readFileSync(join(dir, path.endsWith('/') ? `${path}index.html` : path))
-    response.setHeader('content-type', types[extname(path) || '.html'] ?? 'application/octet-stream').end(body)
+    response
+      .setHeader('content-type', types[extname(path) || '.html'] ?? 'application/octet-stream')
+      .end(body)
   } catch {
     response.writeHead(404).end()
   }
@@ -28,8 +35,20 @@ const run = (...args) => execFileSync(sandboxc, args, { encoding: 'utf8' })
 const { url } = JSON.parse(run('serve', '--detach', '--json'))
 const key = run('serve', '--page-key', origin).trim()
 
-const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args, downloadsPath: tmpdir() })
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  args,
+  downloadsPath: tmpdir(),
+})
 let failed = true
 try {
   const page = await browser.newPage()

@@ -1,6 +1,10 @@
 // What every page here does; `where` comes from the address of the page.
 export async function work(Sandbox, where, options = {}) {
-  const sandbox = await Sandbox.create('python-base', { apiKey: where.get('key'), apiUrl: where.get('api'), ...options })
+  const sandbox = await Sandbox.create('python-base', {
+    apiKey: where.get('key'),
+    apiUrl: where.get('api'),
+    ...options,
+  })
   try {
     const result = await sandbox.commands.run('echo hello')
     await sandbox.files.write('/home/user/b.bin', new Blob([Uint8Array.of(0, 255, 10)]))

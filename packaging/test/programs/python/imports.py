@@ -6,7 +6,7 @@ import threading
 
 descriptors = len(os.listdir("/proc/self/fd"))
 import agent_sandbox  # noqa: E402
-import agent_sandbox.sync  # noqa: E402, F401
+import agent_sandbox.sync  # noqa: E402
 
 heavy = {"wasmtime", "httptools", "websockets", "http.client", "urllib.request"} & sys.modules.keys()
 assert not heavy, heavy

@@ -1,4 +1,11 @@
-import { CommandExitError, type CommandResult, type EntryInfo, FileType, Sandbox, SandboxError } from 'agent-sandbox'
+import {
+  CommandExitError,
+  type CommandResult,
+  type EntryInfo,
+  FileType,
+  Sandbox,
+  SandboxError,
+} from 'agent-sandbox'
 
 export interface Outcome {
   readonly result: CommandResult
@@ -12,8 +19,14 @@ export async function start(sandbox: Sandbox, background: boolean): Promise<void
 }
 
 async function work(signal: AbortSignal): Promise<Outcome> {
-  await using sandbox = await Sandbox.create('python-base', { timeoutMs: 60_000, metadata: { of: 'typescript' }, signal })
-  const result = await sandbox.commands.run(['echo', 'hello'], { onStdout: (text: string) => void text })
+  await using sandbox = await Sandbox.create('python-base', {
+    timeoutMs: 60_000,
+    metadata: { of: 'typescript' },
+    signal,
+  })
+  const result = await sandbox.commands.run(['echo', 'hello'], {
+    onStdout: (text: string) => void text,
+  })
   await using handle = await sandbox.commands.run('echo from the background', { background: true })
   for await (const piece of handle) {
     const data: Uint8Array = piece.data
@@ -23,7 +36,9 @@ async function work(signal: AbortSignal): Promise<Outcome> {
   await sandbox.files.write('/home/user/a.txt', new Blob(['a']))
   const text: string = await sandbox.files.read('/home/user/a.txt')
   const bytes: Uint8Array = await sandbox.files.read('/home/user/a.txt', { format: 'bytes' })
-  const stream: ReadableStream<Uint8Array> = await sandbox.files.read('/home/user/a.txt', { format: 'stream' })
+  const stream: ReadableStream<Uint8Array> = await sandbox.files.read('/home/user/a.txt', {
+    format: 'stream',
+  })
   await stream.cancel()
   if (text.length !== bytes.length) throw new Error('lengths differ')
   try {
@@ -33,7 +48,8 @@ async function work(signal: AbortSignal): Promise<Outcome> {
     console.log(error.code)
   }
   const entries = await sandbox.files.list('/home/user')
-  if (entries.find((entry) => entry.name === 'a.txt')?.type !== FileType.FILE) throw new Error('no file')
+  if (entries.find((entry) => entry.name === 'a.txt')?.type !== FileType.FILE)
+    throw new Error('no file')
   return { result, entries }
 }
 
