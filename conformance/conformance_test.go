@@ -86,7 +86,7 @@ var alone sync.RWMutex
 func attempt(t *testing.T, d runner.Driver, c *runner.Case, empty string) (problems []string) {
 	for n := 1; ; n++ {
 		problems = try(t, d, c, empty, n == 1)
-		if len(problems) == 0 || !c.Timed() || n == attempts {
+		if len(problems) == 0 || !c.Timed(d) || n == attempts {
 			return problems
 		}
 		t.Logf("attempt %d: %v", n, problems)

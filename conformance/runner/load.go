@@ -163,8 +163,15 @@ func (c *Case) variants() []*Case {
 	return all
 }
 
-// Timed tells whether time matters to a case.
-func (c *Case) Timed() bool { return mentions(c.raw, timed) }
+// Timed tells whether time matters to a case, with a driver: a browser needs time
+// to hand on what came before a connection ends.
+func (c *Case) Timed(d Driver) bool {
+	page, ok := d.(inPage)
+	return mentions(c.raw, timed) || (ok && page.InPage() && mentions(c.raw, cut))
+}
+
+// cut is what ends a connection inside an answer.
+var cut = regexp.MustCompile(`^(fin|rst|cut_after|then)$`)
 
 // timed is what makes a case depend on the speed of the machine.
 var timed = regexp.MustCompile(`^(max_ms|min_ms|sleep_ms|delay_ms|pause_us|cancel_after_ms|hang|.*timeout_ms)$`)
