@@ -3,10 +3,8 @@ import { createServer } from 'node:http'
 
 /** Serves requests by handlers of `METHOD path` (without query), until the test is over. */
 export async function peer(t, handlers) {
-  const requests = []
   const server = createServer((request, response) => {
     const key = `${request.method} ${request.url.split('?')[0]}`
-    requests.push(request)
     const handle = handlers[key]
     if (handle) return handle(request, response)
     response.writeHead(404).end()
@@ -16,7 +14,7 @@ export async function peer(t, handlers) {
     server.closeAllConnections()
     server.close()
   })
-  return { url: `http://127.0.0.1:${server.address().port}`, requests, server }
+  return { url: `http://127.0.0.1:${server.address().port}`, server }
 }
 
 /** Options of a client of a peer, which reads nothing else. */
