@@ -284,3 +284,15 @@ def test_a_loop_that_logs_what_it_runs_logs_no_secret(
         loop.call_soon_threadsafe(loop.set_debug, False)
     assert caplog.text
     assert options["api_key"] not in caplog.text
+
+
+def test_what_went_wrong_inside_is_not_hidden_by_a_kill_that_fails(options: dict[str, Any]) -> None:
+    from agent_sandbox import ConnectFailedError
+
+    made = Sandbox.create("base", **options)
+    astray = Sandbox.from_json(made.to_json(), **{**options, "api_url": "http://127.0.0.1:1", "retries": 0})
+    with pytest.raises(ValueError, match="mine"), astray:
+        raise ValueError("mine")
+    with pytest.raises(ConnectFailedError), astray:
+        pass
+    made.kill()

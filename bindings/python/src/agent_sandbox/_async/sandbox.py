@@ -313,8 +313,14 @@ class Sandbox(AsyncCaller, SandboxMethods):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, *error: object) -> None:
-        await self.kill()
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
+        from .._generated.errors import SandboxError
+
+        try:
+            await self.kill()
+        except SandboxError:
+            if error is None:
+                raise
 
 
 def _parsed(handle: str | bytes | Mapping[str, Any]) -> Any:

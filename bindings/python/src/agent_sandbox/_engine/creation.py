@@ -7,7 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 
 class _Killed(Protocol):
-    async def __aexit__(self, *error: object) -> None: ...
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None: ...
 
 
 S = TypeVar("S", bound=_Killed)
@@ -27,6 +27,6 @@ class Creation(Generic[S]):
         self._made = await self
         return self._made
 
-    async def __aexit__(self, *error: object) -> None:
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
         assert self._made is not None
-        await self._made.__aexit__(*error)
+        await self._made.__aexit__(kind, error, trace)

@@ -14,7 +14,7 @@ T = TypeVar("T")
 class Either(Generic[P, Q, R]):
     """``instance`` is a method; ``static`` a class method that takes the place of it on the class."""
 
-    def __init__(self, instance: Callable[Concatenate[Any, P], R], static: Callable[Q, R]) -> None:
+    def __init__(self, instance: Callable[Concatenate[Any, P], R], static: Callable[Concatenate[Any, Q], R]) -> None:
         self._instance = instance
         self._static: Any = static
         self.__doc__ = instance.__doc__

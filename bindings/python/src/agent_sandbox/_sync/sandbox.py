@@ -291,8 +291,14 @@ class Sandbox(SyncCaller, SandboxMethods):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self.kill()
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        from .._generated.errors import SandboxError
+
+        try:
+            self.kill()
+        except SandboxError:
+            if error is None:
+                raise
 
 
 def _parsed(handle: str | bytes | Mapping[str, Any]) -> Any:
