@@ -186,7 +186,9 @@ type SandboxDescribe struct{}
 // SandboxCapabilities lists what the provider can do.
 type SandboxCapabilities struct{}
 
-func sandbox() []Method {
+func sandbox() []Method { return append(sandboxes(), sandboxItself()...) }
+
+func sandboxes() []Method {
 	return []Method{
 		onClient("sandbox.create", Wrapped, func(ctx context.Context, c *core.Client, p *SandboxCreate) (*handle.Handle, error) {
 			return opened(c.Create(ctx, p.options()))
@@ -229,6 +231,11 @@ func sandbox() []Method {
 		onID("sandbox.update_network", func(ctx context.Context, c *core.Client, id string, p *SandboxUpdateNetwork) (none, error) {
 			return nil, c.UpdateNetwork(ctx, id, p.Network)
 		}),
+	}
+}
+
+func sandboxItself() []Method {
+	return []Method{
 		onSandbox("sandbox.is_running", func(ctx context.Context, s *core.Sandbox, _ *SandboxIsRunning) (bool, error) {
 			return s.IsRunning(ctx)
 		}),

@@ -76,21 +76,21 @@ func IsBase(s string) bool {
 }
 
 func isAuthority(s string) bool {
-	host, port, hasPort := s, "", false
 	if strings.HasPrefix(s, "[") {
-		end := strings.IndexByte(s, ']')
-		if end < 0 || strings.Trim(s[1:end], "0123456789abcdefABCDEF:.") != "" || end == 1 {
-			return false
-		}
-		host, port = s[:end+1], s[end+1:]
-		port, hasPort = strings.CutPrefix(port, ":")
-		if !hasPort && port != "" {
-			return false
-		}
-		return isPort(port, hasPort)
+		return isBracketed(s[1:])
 	}
-	host, port, hasPort = strings.Cut(s, ":")
+	host, port, hasPort := strings.Cut(s, ":")
 	return host != "" && !strings.ContainsFunc(host, notInHost) && isPort(port, hasPort)
+}
+
+// isBracketed is for an IPv6 address and what follows it.
+func isBracketed(s string) bool {
+	address, rest, closed := strings.Cut(s, "]")
+	if !closed || address == "" || strings.Trim(address, "0123456789abcdefABCDEF:.") != "" {
+		return false
+	}
+	port, hasPort := strings.CutPrefix(rest, ":")
+	return (hasPort || rest == "") && isPort(port, hasPort)
 }
 
 // notInHost lets names in other scripts pass: resolving them is the host's.
