@@ -23,7 +23,6 @@ const common = {
   entryPoints: ['src/index.ts'],
   bundle: true,
   target: 'es2022',
-  keepNames: true,
   minifySyntax: true,
   minifyWhitespace: true,
   sourcemap: false,
@@ -66,10 +65,19 @@ await Promise.all([
     },
   }),
 ])
+for (const file of ['node.mjs', 'node.cjs', 'browser.mjs']) ownNames(`dist/${file}`)
 types()
 
 const wasm = process.env.AGENT_SANDBOX_WASM || join(here, '../../.tmp/core.wasm')
 if (existsSync(wasm)) copyFileSync(wasm, 'dist/core.wasm')
+
+/** esbuild calls a class that names itself inside `_Name`, which errors would show. */
+function ownNames(path) {
+  let code = readFileSync(path, 'utf8')
+  const names = [...code.matchAll(/=class _([A-Z]\w*)/g)].map(([, name]) => name)
+  for (const name of names) code = code.replace(new RegExp(`\\b_${name}\\b`, 'g'), name)
+  writeFileSync(path, code)
+}
 
 /** Declarations twice: a file's own extension or package says to TypeScript what kind of module it is. */
 function types() {
