@@ -146,3 +146,27 @@ async def main():
 asyncio.run(main())
 """
     program(_CHILD + code)
+
+
+def test_nothing_is_imported_late(program: Run) -> None:
+    """A child waits for ever for what another thread was importing as it was made, so
+    ordinary calls import everything at their beginning, where forks wait.
+    """
+    code = """
+from agent_sandbox._engine.loading import load
+load()
+before = set(sys.modules)
+async def main():
+    await aio.commands.run("true")
+    await aio.files.write("/tmp/late", b"x")
+    await aio.files.read("/tmp/late", format="bytes")
+    await (await aio.commands.run("true", background=True)).wait()
+asyncio.run(main())
+sandbox.commands.run("true")
+sandbox.files.write("/tmp/late", "x")
+sandbox.files.read("/tmp/late")
+sandbox.commands.run("true", background=True).wait()
+late = {m for m in set(sys.modules) - before if m.startswith(("agent_sandbox", "wasmtime", "httptools"))}
+assert not late, late
+"""
+    program(code)

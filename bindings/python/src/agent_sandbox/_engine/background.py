@@ -10,6 +10,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from .driver import CLEANUP_CLOCK, Driver
+from .loading import load
 from .sync_wait import acquire, opener
 
 T = TypeVar("T")
@@ -19,6 +20,7 @@ class Background:
     """One a process. It ends with the interpreter, after draining tails."""
 
     def __init__(self) -> None:
+        load()
         self.loop = asyncio.new_event_loop()
         self.driver = Driver(self.loop)
         self._thread = threading.Thread(target=self._run, name="agent-sandbox", daemon=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from . import frame
 from .engine import Engine, engine
 from .json import encode
+from .loading import load
 from .timer import Clock
 
 if TYPE_CHECKING:
@@ -219,6 +220,7 @@ def running() -> Driver:
     loop = asyncio.get_running_loop()
     driver = _drivers.get(loop)
     if driver is None:
+        load()
         _sweep()
         driver = _drivers[loop] = Driver(loop)
         driver.guard()
