@@ -17,7 +17,7 @@ import (
 // must not tell.
 func TestSandboxesFromTheWaitingAreAsAsked(t *testing.T) {
 	e := open(t)
-	require.Eventually(t, e.DiskReady, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, e.DiskReady, time.Minute, 10*time.Millisecond)
 	for _, spec := range []isolation.Spec{
 		{ID: "plain"},
 		{ID: "small", MemoryMB: 200, Pids: 100},
