@@ -26,6 +26,6 @@ def program(core: Any, server: dict[str, Any]) -> Iterator[Callable[[str], str]]
         "sandbox_url": server["sandbox_url"],
         "proxy": "direct",
     }
-    with Sandbox.create("base", **given, settings=HostSettings({})) as sandbox:
+    with Sandbox.create("base", timeout=3600, **given, settings=HostSettings({})) as sandbox:
         yield Program(given, sandbox.to_json()).run
         assert sandbox.commands.list() == [], "every program ended what it had begun"

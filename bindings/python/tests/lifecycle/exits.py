@@ -40,7 +40,7 @@ def run(server: dict[str, Any], *, count: int, at_once: int) -> list[str]:
         "sandbox_url": server["sandbox_url"],
         "proxy": "direct",
     }
-    with Sandbox.create("base", **options, settings=HostSettings({})) as sandbox:
+    with Sandbox.create("base", timeout=3600, **options, settings=HostSettings({})) as sandbox:
         given = json.dumps({"options": options, "handle": sandbox.to_json()})
         with ThreadPoolExecutor(at_once) as pool:
             ended = list(pool.map(lambda n: _one(_ASYNC if n % 2 else _SYNC, given), range(count)))
@@ -55,7 +55,7 @@ def _one(code: str, given: str) -> str:
         return f"{kind}: no end"
     if (ended.returncode, ended.stdout, ended.stderr) == (0, "done\n", ""):
         return ""
-    return f"{kind}: status {ended.returncode}, {ended.stdout!r}, {ended.stderr[-1000:]!r}"
+    return f"{kind}: status {ended.returncode}, {ended.stdout!r}, {ended.stderr[-300:]!r}"
 
 
 def main() -> int:
