@@ -17,7 +17,6 @@ _LATE = (
     "._engine.async_wait",
     "._engine.content",
     "._engine.creation",
-    "._engine.instance",
     "._engine.undertaker",
     "._generated.convert",
     "._generated.errors",
@@ -42,11 +41,15 @@ def load() -> None:
 
 
 def _import() -> None:
+    package = __package__.rpartition(".")[0]
     for name in _LATE:
-        import_module(name, __package__.rpartition(".")[0])
+        import_module(name, package)
     from .._host.dial import response_parser
     from .engine import engine
+    from .machine import has_wasmtime
 
+    if has_wasmtime():
+        import_module("._engine.instance", package)
     response_parser()
     engine().loaded()
 

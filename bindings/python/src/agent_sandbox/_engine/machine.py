@@ -32,7 +32,7 @@ Maker = Callable[[], Machine]
 
 def quick() -> Maker | None:
     """A maker that is ready within milliseconds; None when something must be compiled first."""
-    if not _has_wasmtime():
+    if not has_wasmtime():
         return _stdio
     from .artifact import load
 
@@ -62,7 +62,8 @@ def _stdio() -> Machine:
     return Stdio.start()
 
 
-def _has_wasmtime() -> bool:
+def has_wasmtime() -> bool:
+    """Whether the core can run in this process."""
     if os.environ.get("AGENT_SANDBOX_HOST") == "stdio":
         return False
     try:
