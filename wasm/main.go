@@ -13,7 +13,7 @@ import (
 )
 
 // one is the instance's shell: exports have no receiver.
-var one = shell.New(shell.Options{Rand: random, Now: time.Now, Trap: trap})
+var one = shell.New(shell.Options{Rand: random, Now: time.Now, Trap: trap, Spare: 16})
 
 //go:wasmimport wasi_snapshot_preview1 random_get
 func randomGet(at unsafe.Pointer, n uint32) uint32

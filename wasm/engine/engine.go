@@ -25,6 +25,7 @@ type Options struct {
 	Rand     func([]byte)                          // fills its argument with strong random bytes; needed
 	Now      func() time.Time                      // the calendar time; needed
 	Sink     func(*Out)                            // takes each order at once, in place of Take; must not call the engine
+	Spare    int                                   // how many idle coroutines are kept for the next tasks; 0 = none
 	Open     func(op, stream uint32) io.ReadCloser // reads a body that the host was given; nil where the caller reads it elsewhere
 }
 
@@ -35,6 +36,7 @@ type Engine struct {
 	ops     map[uint32]*operation
 	flights map[string]*flight
 
+	spare   []*coroutine
 	queue   []*task      // to be resumed, in order
 	touched []*operation // whose parked tasks may have lost their ctx
 	current *task

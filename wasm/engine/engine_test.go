@@ -509,6 +509,7 @@ func TestTheEngineHasNoGoroutinesOfItsOwn(t *testing.T) {
 	f.answerAll("x")
 	require.Len(t, f.results, 1000)
 	f.nothingLeft()
+	f.e.Close()
 	require.LessOrEqual(t, runtime.NumGoroutine(), before+1)
 }
 

@@ -53,12 +53,14 @@ type fakeHost struct {
 }
 
 func fakeOptions() Options {
-	return Options{HasStore: true, Rand: func(b []byte) { clear(b) }, Now: func() time.Time { return time.Unix(0, 0) }}
+	return Options{HasStore: true, Spare: 2, Rand: func(b []byte) { clear(b) }, Now: func() time.Time { return time.Unix(0, 0) }}
 }
 
 func newFake(t *testing.T) *fakeHost {
+	e := New(fakeOptions())
+	t.Cleanup(e.Close)
 	return &fakeHost{
-		T: t, e: New(fakeOptions()), results: map[uint32]Out{},
+		T: t, e: e, results: map[uint32]Out{},
 		open: map[key]*transport.Request{}, timers: map[key]time.Duration{},
 	}
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"iter"
 	"slices"
 )
 
@@ -11,8 +10,8 @@ import (
 type task struct {
 	op     *operation
 	scope  *scope
-	yield  func(struct{}) bool
-	next   func() (struct{}, bool)
+	on     *coroutine
+	body   func()
 	queued bool
 	dead   bool
 	ctx    context.Context // of the wait it is parked in; nil while it runs
@@ -27,7 +26,7 @@ type scope struct{ owner string }
 func (e *Engine) park(ctx context.Context) {
 	t := e.current
 	t.ctx = ctx
-	t.yield(struct{}{})
+	t.on.yield(struct{}{})
 	t.ctx = nil
 }
 
@@ -41,11 +40,7 @@ func (e *Engine) ready(t *task) {
 
 // spawn makes a task; it starts when the queue reaches it. body must not panic.
 func (e *Engine) spawn(o *operation, s *scope, body func()) *task {
-	t := &task{op: o, scope: s}
-	t.next, _ = iter.Pull(func(yield func(struct{}) bool) {
-		t.yield = yield
-		body()
-	})
+	t := &task{op: o, scope: s, on: e.coroutine(), body: body}
 	o.tasks = append(o.tasks, t)
 	e.ready(t)
 	return t
@@ -54,11 +49,13 @@ func (e *Engine) spawn(o *operation, s *scope, body func()) *task {
 func (e *Engine) resume(t *task) {
 	t.queued = false
 	e.current = t
-	_, alive := t.next()
+	over := t.on.run(t)
 	e.current = nil
-	if alive {
+	if !over {
 		return
 	}
+	e.keep(t.on)
+	t.on = nil
 	t.dead = true
 	o := t.op
 	o.tasks = slices.DeleteFunc(o.tasks, func(x *task) bool { return x == t })

@@ -17,6 +17,9 @@ type Options struct {
 	Rand func([]byte)     // fills its argument with strong random bytes; needed
 	Now  func() time.Time // the calendar time; needed
 	Trap func()           // ends everything at once, for test.trap; nil = a contained panic
+	// Spare is how many idle coroutines are kept for the next operations. 0 = none:
+	// natively a goroutine is cheap, and one that is kept has to be ended.
+	Spare int
 }
 
 // Shell holds the live operations of one host. It is not safe for concurrent use.
@@ -39,7 +42,7 @@ func New(o Options) *Shell {
 	for _, m := range method.Table() {
 		s.methods[m.Name] = &m
 	}
-	s.engine = engine.New(engine.Options{HasStore: true, Rand: o.Rand, Now: s.time, Sink: s.take})
+	s.engine = engine.New(engine.Options{HasStore: true, Rand: o.Rand, Now: s.time, Sink: s.take, Spare: o.Spare})
 	return s
 }
 
