@@ -1,3 +1,4 @@
+import { callSite } from './call_site.ts'
 import type { Engine } from './engine/engine.ts'
 import type { CallRequest, Operation } from './engine/operation.ts'
 import { coreError } from './errors.ts'
@@ -82,7 +83,10 @@ export class Client {
   start(
     request: Omit<CallRequest, 'client' | 'fail'> & Partial<Pick<CallRequest, 'fail'>>,
   ): Operation {
-    return this.engine.start({ fail: coreError, ...request, client: this.#text }, this.host)
+    const called = callSite(this.start)
+    const { fail = coreError } = request
+    const told = (error: object, cause: unknown) => called(fail(error, cause))
+    return this.engine.start({ ...request, fail: told, client: this.#text }, this.host)
   }
 
   /** Makes a call that needs no I/O. */

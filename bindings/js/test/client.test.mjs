@@ -45,6 +45,22 @@ test('errors are of classes, with their fields', async (t) => {
   assert.equal(error.name, 'InvalidAPIKeyError')
 })
 
+test('the stack of an error shows the line that made the call', async (t) => {
+  const { url } = await peer(t, {
+    'GET /sandboxes/i1': (_q, r) => json(r, { code: 401, message: 'no' }, 401),
+    'POST /process.Process/Start': (_q, r) => json(r, { code: 'internal', message: 'no' }, 500),
+  })
+  const sandbox = await Sandbox.fromJSON(handleAt(url), options(url))
+  async function mine() {
+    await sandbox.commands.run('true')
+  }
+  for (const call of [() => Sandbox.getInfo('i1', options(url)), mine]) {
+    const error = await call().catch((e) => e)
+    assert.match(error.stack, /^\w+Error: E\d{4}: /)
+    assert.match(error.stack, /client\.test\.mjs/)
+  }
+})
+
 test("a cancel rejects with the signal's own reason, at once, and the request is ended", async (t) => {
   let closed
   const ended = new Promise((resolve) => (closed = resolve))
