@@ -17,7 +17,10 @@ type bundle struct {
 	flusher http.Flusher
 	buffer  []byte
 	hold    bool
-	err     error
+	// last says that the stream ends now: its end goes out with what the server
+	// writes after it, which spares each client two reads.
+	last bool
+	err  error
 }
 
 type bundleKey struct{}
@@ -69,7 +72,7 @@ func (b *bundle) Write(p []byte) (int, error) {
 
 // Flush implements http.Flusher.
 func (b *bundle) Flush() {
-	if b.hold && len(b.buffer) < bundleLimit {
+	if (b.hold || b.last) && len(b.buffer) < bundleLimit {
 		return
 	}
 	b.pass()

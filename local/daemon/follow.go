@@ -87,6 +87,7 @@ func (r *relay) finish(c *command, s *subscriber, out *bundle) error {
 	if r.starter && c.expired.Load() {
 		return connect.NewError(connect.CodeDeadlineExceeded, context.DeadlineExceeded)
 	}
+	out.last = true
 	return r.send(&processpb.ProcessEvent{Event: &processpb.ProcessEvent_End{End: c.end}})
 }
 
