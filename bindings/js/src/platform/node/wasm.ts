@@ -12,7 +12,7 @@ export async function loadWasm(given?: WasmSource): Promise<WebAssembly.Module> 
 }
 
 /** By how much a function has run when V8 optimizes it: Node 20's own value, and ours. */
-const budgets = { early: 1_800_000, late: 40_000_000 }
+const budgets = { early: 1_800_000, late: 13_000_000 }
 
 /**
  * Compiles with more patience, as later versions of V8 have it: that of Node 20 optimizes hundreds of
