@@ -130,7 +130,10 @@ func (s *processService) StreamInput(ctx context.Context, in *connect.ClientStre
 // and SIGKILL takes the session with it.
 func (s *processService) SendSignal(_ context.Context, r *connect.Request[processpb.SendSignalRequest]) (*connect.Response[processpb.SendSignalResponse], error) {
 	c, err := s.find(r.Msg.GetProcess(), false)
-	if err != nil {
+	if err != nil && r.Msg.GetSignal() == processpb.Signal_SIGNAL_SIGKILL && r.Msg.GetProcess().GetTag() != "" {
+		c = s.d.commands.refuse(r.Msg.GetProcess().GetTag())
+	}
+	if c == nil {
 		return nil, err
 	}
 	signal := syscall.SIGTERM

@@ -32,6 +32,9 @@ func (d *Daemon) start(s *startSpec) (*command, *subscriber, error) {
 		return nil, nil, connect.NewError(connect.CodeUnavailable, errStopping)
 	}
 	defer d.work.Done()
+	if !d.commands.wants(s.tag) {
+		return nil, nil, connect.NewError(connect.CodeCanceled, errUnwanted)
+	}
 	launch, fail, err := d.prepare(s)
 	if err != nil {
 		return nil, nil, err
@@ -115,11 +118,11 @@ func (d *Daemon) launch(c *command, l *Launch, s *startSpec) (*failure, error) {
 	}
 	c.pid, c.process, c.sources = uint32(process.Pid()), process, io.outputs
 	c.input = newInput(io.input, io.tty != nil)
-	if !d.commands.add(c) {
+	if err := d.commands.add(c); err != nil {
 		killSession(process.Pid())
 		process.Wait()
 		io.closeParent()
-		return nil, connect.NewError(connect.CodeUnavailable, errStopping)
+		return nil, err
 	}
 	return nil, nil
 }

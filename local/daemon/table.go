@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"connectrpc.com/connect"
 )
 
 // keepEnded is how long the end of a command can still be asked for (e2b.md 3.4).
@@ -23,21 +25,48 @@ type table struct {
 	held   map[*os.File]struct{}
 	unborn uint32
 	closed bool
+
+	unwanted unwanted
 }
 
 func newTable() *table {
 	return &table{live: make(map[uint32]*command), held: make(map[*os.File]struct{}), unborn: firstUnborn}
 }
 
-// add lists a running command. It returns false when the daemon has closed.
-func (t *table) add(c *command) bool {
+// add lists a running command. It refuses when the daemon has closed, and when a
+// kill was here before the command.
+func (t *table) add(c *command) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
-		return false
+		return connect.NewError(connect.CodeUnavailable, errStopping)
+	}
+	if t.unwanted.has(c.tag) {
+		return connect.NewError(connect.CodeCanceled, errUnwanted)
 	}
 	t.live[c.pid] = c
-	return true
+	return nil
+}
+
+// wants tells whether a command of that tag may still be started.
+func (t *table) wants(tag *string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.unwanted.has(tag)
+}
+
+// refuse gives the live command of a tag or, where there is none yet, sees to it
+// that it does not start.
+func (t *table) refuse(tag string) *command {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range t.live {
+		if c.tag != nil && *c.tag == tag {
+			return c
+		}
+	}
+	t.unwanted.add(tag)
+	return nil
 }
 
 // numberUnborn gives a pid to a command that has no process.
