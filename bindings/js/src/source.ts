@@ -23,6 +23,7 @@ export function sourceOf(data: Data): Source {
   if (data instanceof Blob) {
     return { size: data.size, replayable: true, blob: data, open: () => readAll(data.stream()) }
   }
+  if (!isReadableStream(data) && !isAsyncIterable(data)) throw wrongData()
   return { replayable: false, open: () => inputOf(data) }
 }
 
@@ -32,7 +33,7 @@ export function inputOf(data: Data): AsyncIterable<Uint8Array> {
   if (bytes) return one(bytes)
   if (data instanceof Blob) return readAll(data.stream())
   if (isReadableStream(data)) return readAll(data)
-  if (typeof data === 'object' && data !== null && Symbol.asyncIterator in data) return pieces(data)
+  if (isAsyncIterable(data)) return pieces(data)
   throw wrongData()
 }
 
@@ -58,6 +59,10 @@ function bytesOf(data: unknown): Uint8Array | undefined {
 
 function isReadableStream(data: unknown): data is ReadableStream<Uint8Array | string> {
   return typeof ReadableStream !== 'undefined' && data instanceof ReadableStream
+}
+
+function isAsyncIterable(data: unknown): data is AsyncIterable<DataPiece> {
+  return typeof data === 'object' && data !== null && Symbol.asyncIterator in data
 }
 
 async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

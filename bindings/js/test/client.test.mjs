@@ -232,6 +232,18 @@ test('files go both ways in every form', async (t) => {
   assert.equal(await sandbox.files.read('/t'), 'h\u00e4llo \ud83d\ude00')
 })
 
+test('data that cannot be sent is refused before any request', async (t) => {
+  const { url } = await peer(t, {})
+  const sandbox = await Sandbox.fromJSON(handleAt(url), options(url))
+  for (const data of [undefined, null, 5, { a: 1 }, ['x']]) {
+    await assert.rejects(sandbox.files.write('/a', data), {
+      code: 'E8000',
+      message: /^data must be/,
+    })
+    await assert.rejects(sandbox.files.write([{ path: '/a', data }]), { code: 'E8000' })
+  }
+})
+
 test("what a caller's source throws is the cause", async (t) => {
   const { url } = await peer(t, { 'POST /files': (q) => q.resume() })
   const sandbox = await Sandbox.fromJSON(handleAt(url), options(url))
