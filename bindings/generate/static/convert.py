@@ -116,10 +116,11 @@ def write_time(name: str, value: datetime) -> str:
 
 
 def write_seconds(name: str, value: float) -> int:
-    """Writes a duration in whole milliseconds: a part of one counts as one."""
+    """Writes a duration in whole milliseconds: a part of one counts as one, and what is too long is as
+    long as can be said."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise InvalidArgumentError(f"{name} must be a number of seconds; 0 means none")
     if value == 0:
         return 0
-    exact = math.ceil(round(abs(value) * 1000, 6)) or 1
+    exact = min(math.ceil(round(abs(value) * 1000, 6)) or 1, 2**53 - 1)
     return exact if value > 0 else -exact

@@ -94,7 +94,7 @@ for bad in (
         raise AssertionError(bad)
 assert not sent
 
-for wait, ms in {0: 0, 1.1: 1100, 0.3: 300, 1e-12: 1, 2.007: 2007, 4.1: 4100, 60: 60000, -1: -1000, 2.0005: 2001}.items():
+for wait, ms in {0: 0, 1.1: 1100, 0.3: 300, 1e-12: 1, 2.007: 2007, 4.1: 4100, 60: 60000, -1: -1000, 2.0005: 2001, 1e20: 2**53 - 1}.items():
     Sync().pack("n", wait=wait)
     assert sent.pop()[1]["wait_ms"] == ms, (wait, ms)
 

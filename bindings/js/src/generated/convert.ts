@@ -51,11 +51,12 @@ export function writeTime(name: string, value: Date | undefined): string | undef
   return value.toISOString()
 }
 
-/** Writes a duration in whole milliseconds: a part of one counts as one. */
+/** Writes a duration in whole milliseconds: a part of one counts as one. Too long is as long as can be said. */
 export function writeMillis(name: string, value: number | undefined): number | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value !== 'number' || !Number.isFinite(value)) {
     throw new InvalidArgumentError(`${name} must be a number of milliseconds; 0 means none`)
   }
-  return value < 0 ? Math.floor(value) : Math.ceil(value)
+  const whole = value < 0 ? Math.floor(value) : Math.ceil(value)
+  return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(whole, Number.MAX_SAFE_INTEGER))
 }
