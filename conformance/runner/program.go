@@ -31,6 +31,10 @@ type Program struct {
 	stdin io.WriteCloser
 	over  chan struct{} // it has ended
 
+	// writing is apart from mu: a program that does not read for a moment holds up
+	// who writes to it, and must not hold up who reads from it.
+	writing sync.Mutex
+
 	mu       sync.Mutex
 	last     int
 	sessions map[int]*programSession
@@ -114,8 +118,8 @@ func (p *Program) send(l line) error {
 	if err != nil {
 		return err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.writing.Lock()
+	defer p.writing.Unlock()
 	_, err = p.stdin.Write(append(b, '\n'))
 	return err
 }
