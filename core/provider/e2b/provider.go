@@ -54,7 +54,9 @@ func (b backend) Open(cfg provider.Config) (provider.Control, error) {
 	default:
 		c.base = "https://api." + c.domain
 	}
-	if s.APIKey == "" && !s.Debug {
+	// Where the local server is yet to be found, there is a key only then: what needs
+	// no request works without.
+	if s.APIKey == "" && !s.Debug && !s.NeedsServer() {
 		return nil, fault.New(fault.CodeInvalidAPIKey, "provider %s needs an API key", b.preset.Name).
 			Suggest("set E2B_API_KEY or pass api_key; or use provider=local, which needs none")
 	}

@@ -47,6 +47,9 @@ func (c *control) rest(ctx context.Context, q call) (head *transport.Response, e
 }
 
 func (c *control) request(q call) (*transport.Request, error) {
+	if c.settings.NeedsServer() {
+		return nil, fault.New(fault.CodeConnectFailed, "nobody has looked for the local server")
+	}
 	r := &transport.Request{Method: q.method, URL: c.base + q.path}
 	if len(q.query) > 0 {
 		r.URL += "?" + q.query.Encode()
