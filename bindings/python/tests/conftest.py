@@ -80,3 +80,12 @@ def options(core: Path, server: dict[str, Any]) -> dict[str, Any]:
         "proxy": "direct",
         "settings": HostSettings({}),
     }
+
+
+@pytest.fixture
+def found(core: Path, scratch: Path, server: dict[str, Any], sandboxc: Path) -> dict[str, Any]:
+    """Options that name no server: it is found as on any machine where nothing is configured."""
+    from agent_sandbox import HostSettings
+
+    environ = {"HOME": str(scratch / "home"), "XDG_STATE_HOME": str(scratch / "state"), "SANDBOXC": str(sandboxc)}
+    return {"settings": HostSettings(environ)}

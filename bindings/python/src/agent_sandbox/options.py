@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
+    import os
+
     from ._engine.client import HostSettings
 
 
@@ -38,9 +40,9 @@ class ClientOptions(TypedDict, total=False):
     """Of calls that may be repeated; 0 = none."""
     proxy: str | None
     """URL of a proxy; ``direct`` for none. Default: as the environment says."""
-    ca_file: str | None
+    ca_file: str | os.PathLike[str] | None
     """A PEM file of authorities to trust besides the system's."""
-    sandboxc: str | None
+    sandboxc: str | os.PathLike[str] | None
     """The program of the local provider. Default: the installed one."""
     settings: HostSettings | None
     """Instead of what would be read from the environment and from files."""

@@ -153,7 +153,7 @@ class Commands(AsyncCaller, CommandsMethods):
             stdout_bytes=on_stdout_bytes,
             stderr_bytes=on_stderr_bytes,
         )
-        text, argv = (command, None) if isinstance(command, str) else (None, command)
+        text, argv = _line(command)
         params = commands_start_params if background else commands_run_params
         wire = params(
             text,
@@ -263,3 +263,14 @@ class Commands(AsyncCaller, CommandsMethods):
 
     async def _end_of(self, pid: int) -> None:
         await self.close_stdin(pid)
+
+
+def _line(command: Any) -> tuple[str | None, Sequence[str] | None]:
+    """Shell text, or a list of arguments."""
+    if isinstance(command, str):
+        return command, None
+    if command is not None:
+        return None, command
+    from .._generated.errors import InvalidArgumentError
+
+    raise InvalidArgumentError("command must be text, or a list of arguments")

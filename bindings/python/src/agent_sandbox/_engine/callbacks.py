@@ -17,6 +17,9 @@ class Callbacks:
 
     def __init__(self, **callbacks: Callback | None) -> None:
         self._given = {name: callback for name, callback in callbacks.items() if callback is not None}
+        for name, callback in self._given.items():
+            if not callable(callback):
+                raise TypeError(f"on_{_OPTIONS.get(name, name)} must be callable, not {type(callback).__name__}")
         self._decoders = {name: new_decoder() for name in ("stdout", "stderr") if name in self._given}
 
     def __bool__(self) -> bool:
@@ -46,6 +49,7 @@ class Callbacks:
                 yield self._given[name], text
 
 
+_OPTIONS = {"pty": "data"}
 _NAMES = {frame.STDOUT: "stdout", frame.STDERR: "stderr", frame.PTY: "pty"}
 
 

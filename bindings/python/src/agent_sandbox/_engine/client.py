@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import frame
 from .instant import instant
-from .json import encode
+from .json import encode, encode_given
 
 if TYPE_CHECKING:
     from .driver import Driver
@@ -35,17 +35,24 @@ class HostSettings:
         return "HostSettings(...)"
 
 
+#: Files of this machine: any kind of path will do.
+_PATHS = frozenset(("ca_file", "sandboxc"))
+#: What values are; texts where nothing is said.
+_KINDS: dict[str, type] = {"settings": HostSettings, "debug": bool, "retries": int}
+
+
 class Client:
     """Settings of one caller. Immutable but for what ``prepare`` finds out."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
+        options = _checked(options)
         settings: HostSettings | None = options.get("settings")
         self._environ: Mapping[str, str] = os.environ if settings is None else settings.environ
         self._given = settings
         self.transport: tuple[str | None, str | None] = (options.get("proxy"), options.get("ca_file"))
         self._sandboxc: str | None = options.get("sandboxc")
         self._document = self._read(_arguments(options))
-        self._base = encode(self._document)
+        self._base = encode_given("the settings", self._document)
         self.text = self._base
         self.ready = False
         self.local = False
@@ -106,12 +113,33 @@ class Client:
         return answer
 
 
+def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are set. Raises TypeError for a name that is none, as a function does, and
+    InvalidArgumentError for a value of another type; neither shows a value."""
+    from .._generated.errors import InvalidArgumentError
+    from ..options import ClientOptions
+
+    checked: dict[str, Any] = {}
+    for name, value in options.items():
+        if name not in ClientOptions.__annotations__:
+            raise TypeError(f"unexpected keyword argument {name!r}")
+        if value is None:
+            continue
+        if name in _PATHS and isinstance(value, os.PathLike):
+            value = os.fspath(value)
+        kind = _KINDS.get(name, str)
+        if name not in _SECONDS and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
+            raise InvalidArgumentError(f"{name} must be a {kind.__name__}, not {type(value).__name__}")
+        checked[name] = value
+    return checked
+
+
 def _arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     from .._generated.convert import write_seconds
 
     arguments: dict[str, Any] = {}
     for name, value in options.items():
-        if value is None or name in _OWN:
+        if name in _OWN:
             continue
         if name in _SECONDS:
             arguments[_SECONDS[name]] = write_seconds(name, value)

@@ -14,6 +14,19 @@ def encode(value: Any) -> bytes:
     return _encode(value).encode()
 
 
+def encode_given(what: str, value: Any) -> bytes:
+    """The same of what a caller gave. Raises InvalidArgumentError, without the value: it may be secret."""
+    try:
+        return encode(value)
+    except UnicodeEncodeError:
+        reason = "text must be valid Unicode, without lone surrogates"
+    except (TypeError, ValueError, RecursionError) as error:
+        reason = str(error)
+    from .._generated.errors import InvalidArgumentError
+
+    raise InvalidArgumentError(f"{what} cannot be sent: {reason}")
+
+
 def decode(text: bytes) -> Any:
     """The value of a text; None for none."""
     return _decode(text.decode()) if text else None

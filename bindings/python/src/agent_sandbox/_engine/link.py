@@ -6,7 +6,7 @@ from typing import Any
 
 from . import frame
 from .client import Client
-from .json import encode
+from .json import encode_given
 
 
 class Link:
@@ -32,18 +32,6 @@ class Link:
             self.client.text,
             handle,
             clock,
-            _params(params),
+            encode_given("the arguments", params),
         )
         return frame.mixed(text, attached)
-
-
-def _params(params: dict[str, Any]) -> bytes:
-    try:
-        return encode(params)
-    except UnicodeEncodeError:
-        reason = "text must be valid Unicode, without lone surrogates"
-    except (TypeError, ValueError) as error:
-        reason = str(error)
-    from .._generated.errors import InvalidArgumentError
-
-    raise InvalidArgumentError(f"the arguments cannot be sent: {reason}")

@@ -10,6 +10,20 @@ _PIECE = 1 << 20
 
 def pieces_of(data: str | bytes | bytearray | memoryview) -> Iterator[bytes]:
     """The pieces of data; one empty piece when there is none."""
-    raw = data.encode() if isinstance(data, str) else bytes(data)
+    raw = _bytes(data)
     for at in range(0, len(raw) or 1, _PIECE):
         yield raw[at : at + _PIECE]
+
+
+def _bytes(data: str | bytes | bytearray | memoryview) -> bytes:
+    from .._generated.errors import InvalidArgumentError
+
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        return bytes(data)
+    if not isinstance(data, str):
+        raise InvalidArgumentError(f"data must be text or bytes, not {type(data).__name__}")
+    try:
+        return data.encode()
+    except UnicodeEncodeError:
+        pass
+    raise InvalidArgumentError("data cannot be sent: text must be valid Unicode, without lone surrogates")

@@ -119,9 +119,10 @@ def write_time(name: str, value: datetime) -> str:
 def write_seconds(name: str, value: float) -> int:
     """Writes a duration in whole milliseconds: a part of one counts as one, and what is too long is as
     long as can be said."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value or abs(value) == math.inf:
         raise InvalidArgumentError(f"{name} must be a number of seconds; 0 means none")
     if value == 0:
         return 0
-    exact = min(math.ceil(round(abs(value) * 1000, 6)) or 1, 2**53 - 1)
+    exact = math.ceil(round(min(abs(value), 2**53) * 1000, 6)) or 1
+    exact = min(exact, 2**53 - 1)
     return exact if value > 0 else -exact

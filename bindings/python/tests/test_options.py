@@ -1,0 +1,95 @@
+"""What a caller may give, and what becomes of the rest."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_sandbox import InvalidArgumentError
+from agent_sandbox import Sandbox as Async
+from agent_sandbox.sync import Sandbox
+
+
+def test_a_handle_is_taken_where_nothing_is_configured(found: dict[str, Any]) -> None:
+    with Sandbox.create("base", **found) as made:
+        again = Sandbox.from_json(made.to_json(), **found)
+        assert again.get_url(80) == made.get_url(80)
+        assert again.commands.run("echo hello").stdout == "hello\n"
+        assert Sandbox.from_json(made.to_json(), **found).get_info().sandbox_id == made.sandbox_id
+
+        async def main() -> str:
+            return (await Async.from_json(made.to_json(), **found).commands.run("echo hello")).stdout
+
+        assert asyncio.run(main()) == "hello\n"
+
+
+def test_a_name_that_is_no_option_is_refused(options: dict[str, Any]) -> None:
+    astray: dict[str, Any] = {**options, "timeuot": 1}
+    for call in (
+        Sandbox.create,
+        Sandbox.list,
+        lambda **o: Sandbox.connect("i1", **o),
+        lambda **o: Sandbox.kill("i1", **o),
+    ):
+        with pytest.raises(TypeError, match="timeuot"):
+            call(**astray)
+
+    async def main() -> None:
+        with pytest.raises(TypeError, match="timeuot"):
+            await Async.create(**astray)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("value", [5, float("nan"), b"s3cr3t", ["s3cr3t"], {"a": "s3cr3t"}, "s3cr3t\ud800", object()])
+@pytest.mark.parametrize("name", ["api_key", "api_url", "provider", "proxy", "ca_file", "sandboxc", "settings"])
+def test_a_setting_of_another_type_is_refused_by_its_name(name: str, value: Any) -> None:
+    if isinstance(value, str) and name not in ("api_key", "api_url", "provider"):
+        pytest.skip("such a text may name a file, or a proxy")
+    with pytest.raises(InvalidArgumentError) as raised:
+        Sandbox.connect("i1", **{name: value})
+    assert name in str(raised.value) or "settings" in str(raised.value)
+    assert "s3cr3t" not in str(raised.value)
+    assert raised.value.__context__ is None  # which would hold the value
+
+
+@pytest.mark.parametrize("value", [float("inf"), "1", True, 1.5, Decimal(1)])
+def test_retries_are_a_whole_number(value: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match="retries"):
+        Sandbox.connect("i1", retries=value)
+
+
+@pytest.mark.parametrize("value", ["1", True, float("nan"), float("inf"), b"1", timedelta(1), Decimal(1), [], {}])
+def test_a_duration_is_a_number_of_seconds(options: dict[str, Any], value: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match="request_timeout"):
+        Sandbox.connect("i1", **{**options, "request_timeout": value})
+
+
+def test_a_duration_that_is_too_long_is_as_long_as_can_be_said(options: dict[str, Any]) -> None:
+    with Sandbox.create("base", **{**options, "request_timeout": 10**400}) as sandbox:
+        assert sandbox.commands.run("true", timeout=10**400, request_timeout=1e300).ok
+
+
+def test_a_path_of_any_kind_names_a_file(options: dict[str, Any], tmp_path: Path) -> None:
+    with Sandbox.create("base", **{**options, "ca_file": Path(__file__).parent / "absent.pem"}):
+        pass  # loopback has no TLS: the file is not read
+
+
+@pytest.mark.parametrize("data", [5, None, 1.5, ["a"], "\ud800"])
+def test_what_cannot_go_to_stdin_is_refused(options: dict[str, Any], data: Any) -> None:
+    with Sandbox.create("base", **options) as sandbox, pytest.raises(InvalidArgumentError, match="data"):
+        sandbox.commands.send_stdin(1, data)
+
+
+@pytest.mark.parametrize("name", ["on_start", "on_stdout", "on_stderr_bytes"])
+def test_what_cannot_be_called_is_no_callback(options: dict[str, Any], name: str) -> None:
+    with Sandbox.create("base", **options) as sandbox:
+        with pytest.raises(TypeError, match=name):
+            sandbox.commands.run("echo a", **{name: 5})
+        with pytest.raises(InvalidArgumentError, match="command"):
+            sandbox.commands.run(None)  # type: ignore[call-overload]
