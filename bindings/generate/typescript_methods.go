@@ -187,6 +187,9 @@ func (m *Model) tsParams(w *writer, one *Method) {
 
 func tsProperty(p *Field, x string) string {
 	value := tsWrite(p.Type, camel(p.Name), x)
+	if p.Type.Kind == Millis && !p.Optional {
+		value = "writeNeededMillis('" + camel(p.Name) + "', " + x + ")"
+	}
 	if value == p.Wire {
 		return value
 	}

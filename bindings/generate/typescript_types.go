@@ -49,7 +49,7 @@ func tsPublic(m *Model) string {
 
 // convertNames are what convert.ts gives, as an import names it.
 func convertNames() []string {
-	return []string{"readList", "readMap", "readMaybe", "readTime", "type Wire", "writeList", "writeMap", "writeMillis", "writeTime"}
+	return []string{"readList", "readMap", "readMaybe", "readTime", "type Wire", "writeList", "writeMap", "writeMillis", "writeNeededMillis", "writeTime"}
 }
 
 // used keeps the names that a text uses.

@@ -1,3 +1,4 @@
+import { checkTexts, mayBegin, unsayable } from './argument.ts'
 import { callSite } from './call_site.ts'
 import type { Engine } from './engine/engine.ts'
 import type { CallRequest, Operation } from './engine/operation.ts'
@@ -60,7 +61,7 @@ export class Client {
 
   /** Reads the settings, and finds or starts the local server where it is needed. */
   static async make(options: ClientOptions): Promise<Client> {
-    options.signal?.throwIfAborted()
+    mayBegin(options.signal)
     const engine = engineFor(options.wasm)
     engine.warm()
     runtime().platform.prepare?.()
@@ -86,7 +87,11 @@ export class Client {
     const called = callSite(this.start)
     const { fail = coreError } = request
     const told = (error: object, cause: unknown) => called(fail(error, cause))
-    return this.engine.start({ ...request, fail: told, client: this.#text }, this.host)
+    try {
+      return this.engine.start({ ...request, fail: told, client: this.#text }, this.host)
+    } catch (cause) {
+      throw unsayable('the arguments', cause)
+    }
   }
 
   /** Makes a call that needs no I/O. */
@@ -102,7 +107,7 @@ export class Client {
     sandbox?: string,
   ): Promise<T> {
     const { signal } = options
-    signal?.throwIfAborted()
+    mayBegin(signal)
     const requestTimeoutMs = writeMillis('requestTimeoutMs', options.requestTimeoutMs)
     return (await cancelledBy(
       this.start({ method, params, sandbox, requestTimeoutMs }),
@@ -127,6 +132,8 @@ export async function cancelledBy(
 }
 
 function makeHost(options: HostOptions): Host {
+  const { proxy, caFile, sandboxc } = options
+  checkTexts({ proxy, caFile, sandboxc })
   try {
     return runtime().platform.host(options)
   } catch (cause) {
@@ -169,7 +176,7 @@ async function withCredential(found: Found): Promise<Found> {
  * @throws InvalidArgumentError: the settings cannot work.
  */
 export async function resolveSettings(options: ClientOptions = {}): Promise<ResolvedSettings> {
-  options.signal?.throwIfAborted()
+  mayBegin(options.signal)
   const client = JSON.stringify(readClient(options))
   return resolve(engineFor(options.wasm), makeHost(options), client, options.signal)
 }
@@ -202,6 +209,19 @@ function failing(e: {
 }
 
 function argumentsOf(o: ClientOptions): Record<string, unknown> {
+  const texts = {
+    provider: o.provider,
+    profile: o.profile,
+    apiKey: o.apiKey,
+    apiUrl: o.apiUrl,
+    sandboxUrl: o.sandboxUrl,
+    domain: o.domain,
+    region: o.region,
+    minIsolation: o.minIsolation,
+  }
+  checkTexts(texts)
+  if (o.retries !== undefined && o.retries !== null && !Number.isSafeInteger(o.retries))
+    throw new InvalidArgumentError('retries must be a whole number')
   const all: Record<string, unknown> = {
     provider: o.provider,
     profile: o.profile,

@@ -1,3 +1,4 @@
+import { mayBegin } from './argument.ts'
 import type { CommandResult } from './command_result.ts'
 import type { Controls } from './commands.ts'
 import type { Follower, OutputChunk } from './follower.ts'
@@ -70,7 +71,7 @@ export class CommandHandle implements AsyncIterable<OutputChunk>, AsyncDisposabl
    */
   async wait(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<CommandResult> {
     const { signal } = options
-    signal?.throwIfAborted()
+    mayBegin(signal)
     this.#follower.discard()
     if (!signal) return this.#follower.end
     return new Promise((resolve, reject) => {

@@ -1,3 +1,4 @@
+import { mayBegin } from './argument.ts'
 import type { Binding } from './binding.ts'
 import { cancelledBy } from './client.ts'
 import { CommandHandle } from './command_handle.ts'
@@ -73,7 +74,7 @@ export class Commands extends CommandsMethods {
     const given = { ...options, ...line.options }
     if (options.background)
       return this.#follow('commands.start', commandsStartParams(line.command, given), options)
-    options.signal?.throwIfAborted()
+    mayBegin(options.signal)
     const params = commandsRunParams(line.command, given)
     const follower = new Follower(options)
     const operation = this.#binding.start({
@@ -101,7 +102,7 @@ export class Commands extends CommandsMethods {
     options: CommandsSendStdinOptions = {},
   ): Promise<void> {
     const params = commandsSendStdinParams(pid, options)
-    options.signal?.throwIfAborted()
+    mayBegin(options.signal)
     const operation = this.#binding.start({
       method: 'commands.send_stdin',
       params,
@@ -117,7 +118,7 @@ export class Commands extends CommandsMethods {
     options: CommandsStreamStdinOptions = {},
   ): Promise<void> {
     const params = commandsStreamStdinParams(pid, options)
-    options.signal?.throwIfAborted()
+    mayBegin(options.signal)
     const operation = this.#binding.start({
       method: 'commands.stream_stdin',
       params,
@@ -160,7 +161,7 @@ interface Follow {
 /** Begins to follow a process and gives its handle once it runs. The signal bounds the start alone. */
 export async function follow(binding: Binding, f: Follow): Promise<CommandHandle> {
   const { signal } = f.options
-  signal?.throwIfAborted()
+  mayBegin(signal)
   const follower = new Follower(f.options, f.terminal)
   const operation = binding.start({
     method: f.method,

@@ -1,3 +1,4 @@
+import { checkCallbacks, mayBegin } from './argument.ts'
 import type { Binding } from './binding.ts'
 import { cancelledBy } from './client.ts'
 import { Delivery } from './delivery.ts'
@@ -109,7 +110,7 @@ export class Files extends FilesMethods {
     options: WriteOptions = {},
   ): Promise<WriteInfo | WriteInfo[]> {
     if (typeof path !== 'string') return this.writeFiles(path, data as WriteOptions | undefined)
-    options.signal?.throwIfAborted()
+    mayBegin(options.signal)
     const source = sourceOf(data as Data)
     const params = filesWriteParams(path, { ...options, source: reference(source, 1) })
     const sources = new Map([[1, source]])
@@ -122,7 +123,7 @@ export class Files extends FilesMethods {
     files: readonly FileToWrite[],
     options: WriteOptions = {},
   ): Promise<WriteInfo[]> {
-    options.signal?.throwIfAborted()
+    mayBegin(options.signal)
     const sources = new Map<number, Source>()
     const attached: Uint8Array[] = []
     const wire: FilesWriteFilesArgument = []
@@ -167,10 +168,12 @@ export class Files extends FilesMethods {
     const given = typeof onEvent === 'object' ? onEvent : options
     const params = filesWatchDirParams(path, given)
     const { signal, onExit } = given
-    signal?.throwIfAborted()
+    const called = typeof onEvent === 'object' ? undefined : onEvent
+    checkCallbacks({ onEvent: called, onExit })
+    mayBegin(signal)
     return WatchHandle.start(
       (listener) => this.#binding.start({ method: 'files.watch_dir', params, listener }),
-      { onEvent: typeof onEvent === 'function' ? onEvent : undefined, onExit, signal },
+      { onEvent: called, onExit, signal },
     )
   }
 
@@ -179,7 +182,7 @@ export class Files extends FilesMethods {
     options: CallOptions,
     take: (d: Delivery) => Promise<T>,
   ): Promise<T> {
-    options.signal?.throwIfAborted()
+    mayBegin(options.signal)
     let taken: T | undefined
     const operation = this.#binding.start({
       method: 'files.read',
@@ -197,7 +200,7 @@ export class Files extends FilesMethods {
 
   /** The stream is there when the file is; what goes wrong later is the stream's error. */
   async #stream(params: object, options: CallOptions): Promise<ReadableStream<Uint8Array>> {
-    options.signal?.throwIfAborted()
+    mayBegin(options.signal)
     let begin!: (delivery: Delivery) => void
     let finish!: (bytes: number) => void
     let fail!: (reason: unknown) => void

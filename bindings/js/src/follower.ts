@@ -1,3 +1,4 @@
+import { checkCallbacks } from './argument.ts'
 import { CommandResult } from './command_result.ts'
 import { Out } from './engine/frame.ts'
 import type { Listener, Operation } from './engine/operation.ts'
@@ -67,7 +68,8 @@ export class Follower implements Listener {
   constructor(callbacks: OutputCallbacks, terminal = false) {
     this.#callbacks = callbacks
     this.#retain = callbacks.retainOutput ?? !terminal
-    const { onStdout, onStderr, onStdoutBytes, onStderrBytes, onData } = callbacks
+    const { onStdout, onStderr, onStdoutBytes, onStderrBytes, onData, onStart } = callbacks
+    checkCallbacks({ onStdout, onStderr, onStdoutBytes, onStderrBytes, onData, onStart })
     this.#called = Boolean(onStdout || onStderr || onStdoutBytes || onStderrBytes || onData)
     this.started = new Promise((resolve) => {
       this.#started = resolve

@@ -1,3 +1,4 @@
+import { mayBegin } from './argument.ts'
 import type { Binding } from './binding.ts'
 import { cancelledBy } from './client.ts'
 import type { CommandHandle } from './command_handle.ts'
@@ -61,7 +62,7 @@ export class Pty extends PtyMethods {
     options: PtySendInputOptions = {},
   ): Promise<void> {
     const params = ptySendInputParams(pid, options)
-    options.signal?.throwIfAborted()
+    mayBegin(options.signal)
     const operation = this.#binding.start({
       method: 'pty.send_input',
       params,
@@ -77,7 +78,7 @@ export class Pty extends PtyMethods {
     options: PtyStreamInputOptions = {},
   ): Promise<void> {
     const params = ptyStreamInputParams(pid, options)
-    options.signal?.throwIfAborted()
+    mayBegin(options.signal)
     const input = inputOf(data)
     const operation = this.#binding.start({ method: 'pty.stream_input', params, input })
     await cancelledBy(operation, options.signal)

@@ -1,3 +1,4 @@
+import { checkTexts } from './argument.ts'
 import { Binding, type HandleJSON } from './binding.ts'
 import { Client, type ClientOptions } from './client.ts'
 import { Commands } from './commands.ts'
@@ -75,8 +76,9 @@ export class Sandbox extends SandboxMethods implements AsyncDisposable {
     template?: string | CreateOptions,
     options: CreateOptions = {},
   ): Promise<Sandbox> {
-    const given = typeof template === 'object' ? template : options
-    const name = typeof template === 'string' ? template : given.template
+    const given = (typeof template === 'object' && template) || options
+    const name = typeof template === 'object' ? given.template : (template ?? given.template)
+    checkTexts({ template: name })
     const params = sandboxCreateParams(name, given)
     return Sandbox.#take(given, 'sandbox.create', params)
   }

@@ -53,8 +53,9 @@ export class Engine {
   /** Begins an operation. */
   start(request: CallRequest, host: Host): Operation {
     const operation = new Operation(this.#nextID(), request, host, (f) => this.push(f))
+    const frame = callFrame(operation.id, request) // throws for what JSON cannot say
     this.#operations.set(operation.id, operation)
-    this.push(callFrame(operation.id, request))
+    this.push(frame)
     return operation
   }
 

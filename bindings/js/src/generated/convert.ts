@@ -60,3 +60,12 @@ export function writeMillis(name: string, value: number | undefined): number | u
   const whole = value < 0 ? Math.floor(value) : Math.ceil(value)
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(whole, Number.MAX_SAFE_INTEGER))
 }
+
+/** Writes a duration that must be said. */
+export function writeNeededMillis(name: string, value: number): number {
+  const millis = writeMillis(name, value)
+  if (millis === undefined) {
+    throw new InvalidArgumentError(`${name} must be a number of milliseconds; 0 means none`)
+  }
+  return millis
+}

@@ -1,0 +1,35 @@
+import { InvalidArgumentError } from './generated/errors.ts'
+
+/** Lets a call begin unless its signal has fired: then it throws the signal's reason. */
+export function mayBegin(signal: AbortSignal | undefined): void {
+  if (signal === undefined || signal === null) return
+  if (
+    typeof signal.throwIfAborted !== 'function' ||
+    typeof signal.addEventListener !== 'function'
+  ) {
+    throw new InvalidArgumentError('signal must be an AbortSignal')
+  }
+  signal.throwIfAborted()
+}
+
+/** Refuses what cannot be called, before anything is sent. */
+export function checkCallbacks(callbacks: object): void {
+  for (const [name, value] of Object.entries(callbacks)) {
+    if (value !== undefined && value !== null && typeof value !== 'function')
+      throw new InvalidArgumentError(`${name} must be a function`)
+  }
+}
+
+/** Refuses settings that are no text, by their names: a value may be secret. */
+export function checkTexts(settings: object): void {
+  for (const [name, value] of Object.entries(settings)) {
+    if (value !== undefined && value !== null && typeof value !== 'string')
+      throw new InvalidArgumentError(`${name} must be a string`)
+  }
+}
+
+/** The error of what JSON cannot say. */
+export function unsayable(what: string, cause: unknown): InvalidArgumentError {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new InvalidArgumentError(`${what} cannot be sent: ${reason}`, { cause })
+}
