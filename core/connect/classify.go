@@ -40,10 +40,10 @@ func Classify(ctx context.Context, err error, area Area) error {
 		return ClockFired(clock)
 	case errors.As(err, &answer): // a status that came counts, even if a clock ended its body
 		return area.answer(answer)
+	case errors.As(err, &breach): // so does an answer that is none of ours
+		return fault.New(fault.CodeProtocol, "the peer broke the protocol: %s", breach).Because(err)
 	case ctx.Err() != nil:
 		return Cancelled(ctx)
-	case errors.As(err, &breach):
-		return fault.New(fault.CodeProtocol, "the peer broke the protocol: %s", breach).Because(err)
 	case errors.Is(err, ErrTooLarge):
 		return fault.New(fault.CodeProtocol, "%s", err).Because(err)
 	case errors.As(err, &network):

@@ -110,7 +110,10 @@ func (c *Client) write(ctx context.Context, r *transport.Request, again bool) ([
 			return err
 		}
 		defer resp.Body.Close()
-		b, err := connect.ReadAll(ctx, resp.Body, maxWriteAnswer)
+		// The first clock stopped at the head: some answers come before what is sent has been taken.
+		limited, _, disarm := c.cfg.Host.Limit(ctx, transport.ClockRequest, c.cfg.Request)
+		defer disarm()
+		b, err := connect.ReadAll(limited, resp.Body, maxWriteAnswer)
 		if err != nil {
 			return connect.Classify(ctx, err, transferArea)
 		}
