@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import pickle
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -93,3 +95,18 @@ def test_what_cannot_be_called_is_no_callback(options: dict[str, Any], name: str
             sandbox.commands.run("echo a", **{name: 5})
         with pytest.raises(InvalidArgumentError, match="command"):
             sandbox.commands.run(None)  # type: ignore[call-overload]
+
+
+def test_a_sandbox_is_not_pickled_but_copied(options: dict[str, Any]) -> None:
+    with Sandbox.create("base", **options) as sandbox:
+        for kind in (sandbox, Async.from_json(sandbox.to_json(), **options)):
+            with pytest.raises(TypeError, match="to_json"):
+                pickle.dumps(kind)
+        assert copy.deepcopy(sandbox).commands.run("echo hello").stdout == "hello\n"
+        assert copy.copy(sandbox).sandbox_id == sandbox.sandbox_id
+
+
+def test_where_no_loop_of_asyncio_runs_it_is_said(options: dict[str, Any]) -> None:
+    call = Async.connect("i1", **options)
+    with pytest.raises(RuntimeError, match=r"asyncio.*agent_sandbox\.sync"):
+        call.send(None)

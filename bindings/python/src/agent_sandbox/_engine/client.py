@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import frame
 from .instant import instant
@@ -60,6 +60,12 @@ class Client:
 
     def __repr__(self) -> str:
         return "Client(...)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a sandbox is not pickled, it holds keys: hand on its to_json(), and take it with from_json()")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Client:
+        return self
 
     def _read(self, arguments: dict[str, Any]) -> dict[str, Any]:
         if self._given is None:

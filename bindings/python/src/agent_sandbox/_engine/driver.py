@@ -217,7 +217,7 @@ _inherited: list[dict[asyncio.AbstractEventLoop, Driver]] = []
 
 def running() -> Driver:
     """The driver of the running loop."""
-    loop = asyncio.get_running_loop()
+    loop = _loop()
     driver = _drivers.get(loop)
     if driver is None:
         load()
@@ -225,6 +225,16 @@ def running() -> Driver:
         driver = _drivers[loop] = Driver(loop)
         driver.guard()
     return driver
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        pass
+    raise RuntimeError(
+        "no asyncio event loop runs here: use agent_sandbox.sync; with trio, in a thread (trio.to_thread.run_sync)"
+    )
 
 
 def forget(driver: Driver) -> None:
