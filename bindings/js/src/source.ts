@@ -39,7 +39,12 @@ export function inputOf(data: Data): AsyncIterable<Uint8Array> {
 
 /** Puts pieces together. */
 export function join(pieces: Uint8Array[]): Uint8Array {
-  if (pieces.length === 1) return pieces[0] as Uint8Array
+  const [only] = pieces
+  // A Buffer is a Uint8Array that behaves otherwise: nobody is given one unasked.
+  if (only && pieces.length === 1)
+    return only.constructor === Uint8Array
+      ? only
+      : new Uint8Array(only.buffer, only.byteOffset, only.length)
   const whole = new Uint8Array(pieces.reduce((sum, p) => sum + p.length, 0))
   let at = 0
   for (const p of pieces) {

@@ -293,3 +293,19 @@ function trapping() {
   setTimeout(() => (WebAssembly.instantiate = instantiate), 2000).unref()
   return source
 }
+
+test('bytes are a plain Uint8Array, however the answer comes', async (t) => {
+  const heads = { '/length': { 'content-length': 5 }, '/chunked': {}, '/empty': {} }
+  const { url } = await peer(t, {
+    'GET /files': (q, r) => {
+      const path = new URL(q.url, url).searchParams.get('path')
+      r.writeHead(200, heads[path]).end(path === '/empty' ? '' : 'hello')
+    },
+  })
+  const sandbox = await Sandbox.fromJSON(handleAt(url), options(url))
+  for (const path of Object.keys(heads)) {
+    const bytes = await sandbox.files.read(path, { format: 'bytes' })
+    assert.equal(bytes.constructor, Uint8Array, path)
+    assert.equal(Buffer.from(bytes).toString(), path === '/empty' ? '' : 'hello')
+  }
+})
