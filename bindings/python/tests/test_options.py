@@ -110,3 +110,17 @@ def test_where_no_loop_of_asyncio_runs_it_is_said(options: dict[str, Any]) -> No
     call = Async.connect("i1", **options)
     with pytest.raises(RuntimeError, match=r"asyncio.*agent_sandbox\.sync"):
         call.send(None)
+
+
+@pytest.mark.parametrize("command", [b"echo hello", bytearray(b"ls"), None])
+def test_a_command_that_is_no_text_is_refused_by_its_name(found: dict[str, Any], command: Any) -> None:
+    with Sandbox.create("base", **found) as sandbox, pytest.raises(InvalidArgumentError, match=r"command must be text"):
+        sandbox.commands.run(command)
+
+
+def test_a_dict_is_no_content_of_a_file(found: dict[str, Any]) -> None:
+    astray: Any = {"a": 1}
+    with Sandbox.create("base", **found) as sandbox:
+        with pytest.raises(InvalidArgumentError, match="not dict"):
+            sandbox.files.write("x", astray)
+        assert not sandbox.files.exists("x")

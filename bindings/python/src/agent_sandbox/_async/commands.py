@@ -269,8 +269,8 @@ def _line(command: Any) -> tuple[str | None, Sequence[str] | None]:
     """Shell text, or a list of arguments."""
     if isinstance(command, str):
         return command, None
-    if command is not None:
+    if command is not None and not isinstance(command, (bytes, bytearray)):
         return None, command
     from .._generated.errors import InvalidArgumentError
 
-    raise InvalidArgumentError("command must be text, or a list of arguments")
+    raise InvalidArgumentError(f"command must be text, or a list of arguments, not {type(command).__name__}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import stat
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from typing import IO, Any
 
 from .operation import Operation
@@ -87,7 +87,7 @@ def _pieces(data: Any, blocking: bool) -> _Pieces:
         return _path(data, blocking)
     if hasattr(data, "read"):
         return _file(data, blocking)
-    if isinstance(data, Iterable):
+    if isinstance(data, Iterable) and not isinstance(data, Mapping):  # whose keys would be written
         return _Pieces(lambda: map(_piece, data), None, isinstance(data, (list, tuple)), slow=False)
     raise _unusable(f"give str, bytes, a Path, a file object or an iterable of pieces, not {type(data).__name__}")
 
