@@ -6,10 +6,14 @@ export function coreError(error: object, cause: unknown): SandboxError {
 }
 
 /** Makes the error of a core that died or could not be loaded. */
-export function brokenCore(message: string, cause: unknown): SandboxError {
+export function brokenCore(
+  message: string,
+  cause: unknown,
+  suggestion = 'please report it, with the cause',
+): SandboxError {
   return new InternalError(message, {
     cause,
     docs: 'docs/errors.md',
-    suggestion: 'please report it, with the cause',
+    suggestion,
   })
 }

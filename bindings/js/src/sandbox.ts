@@ -57,6 +57,11 @@ export class Sandbox extends SandboxMethods implements AsyncDisposable {
   /** @internal */
   constructor(binding: Binding) {
     super()
+    if (!(binding instanceof Binding)) {
+      throw new TypeError(
+        'Sandbox is not made with new: use await Sandbox.create(template, options)',
+      )
+    }
     this.#binding = binding
     this.commands = new Commands(binding)
     this.pty = new Pty(binding)

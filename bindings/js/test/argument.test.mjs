@@ -90,3 +90,17 @@ test('what JSON cannot say is refused, and nothing of it stays', async (t) => {
     await refused(() => sandbox.commands.run('true', { envs }), /cannot be sent/)
   await refused(() => Sandbox.create({ ...options(url), metadata: { a: 1n } }), /cannot be sent/)
 })
+
+test('a sandbox is not made with new, and the error says how it is', () => {
+  for (const args of [[], ['python-base'], [{}]]) {
+    assert.throws(() => new Sandbox(...args), { name: 'TypeError', message: /Sandbox\.create/ })
+  }
+})
+
+test('a core that is not where it should be names the option that says where', async (t) => {
+  const { url } = await peer(t, {})
+  const wasm = new URL('file:///nowhere/core.wasm')
+  const error = await Sandbox.create({ ...options(url), wasm }).catch((e) => e)
+  assert.match(error.message, /could not be loaded/)
+  assert.match(error.suggestion, /useWasm/)
+})

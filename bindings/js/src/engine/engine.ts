@@ -7,7 +7,7 @@ import { type CallRequest, Operation } from './operation.ts'
 export interface EngineOptions {
   loadWasm(given?: WasmSource): Promise<WebAssembly.Module>
   /** Makes the error of a core that died, or could not be loaded. */
-  broken(message: string, cause: unknown): Error
+  broken(message: string, cause: unknown, suggestion?: string): Error
 }
 
 /** How much goes in at one crossing, in bytes. */
@@ -164,7 +164,7 @@ export class Engine {
       (cause) => {
         this.#loading = false
         this.#module = undefined
-        this.#fail([...this.#operations.values()], cause, 'the core could not be loaded')
+        this.#fail([...this.#operations.values()], cause, 'the core could not be loaded', findCore)
       },
     )
   }
@@ -177,13 +177,17 @@ export class Engine {
     if (this.#pending.length > 0) this.#load()
   }
 
-  #fail(lost: Operation[], cause: unknown, what: string): void {
+  #fail(lost: Operation[], cause: unknown, what: string, remedy?: string): void {
     for (const operation of lost) this.#operations.delete(operation.id)
     this.#pending = this.#pending.filter((f) => this.#operations.has(f.op))
     const reason = cause instanceof Error ? `: ${cause.message}` : ''
-    for (const operation of lost) operation.end(this.#options.broken(what + reason, cause))
+    for (const operation of lost) operation.end(this.#options.broken(what + reason, cause, remedy))
   }
 }
+
+/** A bundler leaves core.wasm behind, where it does not know the file. */
+const findCore =
+  'pass agent-sandbox/core.wasm by useWasm() or the option wasm: a bundler may have left it behind'
 
 function callFrame(op: number, request: CallRequest): InFrame {
   return {
