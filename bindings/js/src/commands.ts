@@ -3,7 +3,7 @@ import type { Binding } from './binding.ts'
 import { cancelledBy } from './client.ts'
 import { CommandHandle } from './command_handle.ts'
 import type { CommandResult } from './command_result.ts'
-import { Follower, type OutputCallbacks } from './follower.ts'
+import { Follower, type FollowerKind, type OutputCallbacks } from './follower.ts'
 import { InvalidArgumentError } from './generated/errors.ts'
 import {
   type CallOptions,
@@ -76,7 +76,7 @@ export class Commands extends CommandsMethods {
       return this.#follow('commands.start', commandsStartParams(line.command, given), options)
     mayBegin(options.signal)
     const params = commandsRunParams(line.command, given)
-    const follower = new Follower(options)
+    const follower = new Follower(options, 'call')
     const operation = this.#binding.start({
       method: 'commands.run',
       params,
@@ -85,9 +85,14 @@ export class Commands extends CommandsMethods {
     })
     follower.follow(operation)
     follower.discard()
-    const cancel = cancelledBy(operation, options.signal)
-    cancel.catch(() => {})
-    return follower.end
+    const { signal } = options
+    const cancel = () => follower.leave('cancel', signal?.reason)
+    signal?.addEventListener('abort', cancel, { once: true })
+    try {
+      return await follower.end
+    } finally {
+      signal?.removeEventListener('abort', cancel)
+    }
   }
 
   /** Follows a process that is already running, by its pid or `tag`: only output from now on comes. */
@@ -132,7 +137,7 @@ export class Commands extends CommandsMethods {
     params: object,
     options: OutputCallbacks & CallOptions,
   ): Promise<CommandHandle> {
-    return follow(this.#binding, { method, params, options, terminal: false, controls: this })
+    return follow(this.#binding, { method, params, options, kind: 'command', controls: this })
   }
 }
 
@@ -141,7 +146,8 @@ function lineOf(command: string | readonly string[]): {
   options: { argv?: readonly string[] }
 } {
   if (typeof command === 'string') return { command, options: {} }
-  if (Array.isArray(command)) return { options: { argv: command } }
+  if (Array.isArray(command) && command.every((one) => typeof one === 'string'))
+    return { options: { argv: command } }
   throw new InvalidArgumentError('command must be a string, or an array of strings')
 }
 
@@ -154,7 +160,7 @@ interface Follow {
   method: string
   params: object
   options: OutputCallbacks & CallOptions
-  terminal: boolean
+  kind: FollowerKind
   controls: Controls & Partial<Pick<Commands, 'sendStdin' | 'closeStdin'>>
 }
 
@@ -162,7 +168,7 @@ interface Follow {
 export async function follow(binding: Binding, f: Follow): Promise<CommandHandle> {
   const { signal } = f.options
   mayBegin(signal)
-  const follower = new Follower(f.options, f.terminal)
+  const follower = new Follower(f.options, f.kind)
   const operation = binding.start({
     method: f.method,
     params: f.params,

@@ -44,10 +44,14 @@ const streams: Record<number, OutputStream> = {
   [Out.pty]: 'pty',
 }
 
+/** Whether the process ends with its call, or goes on by itself. */
+export type FollowerKind = 'call' | 'command' | 'terminal'
+
 /** Follows one process: keeps its output, calls back, and turns its end into a result. */
 export class Follower implements Listener {
   readonly log = new OutputLog()
   readonly #callbacks: OutputCallbacks
+  readonly #kind: FollowerKind
   readonly #retain: boolean
   readonly #called: boolean
   readonly #decoders: Partial<Record<OutputStream, TextDecoder>> = {}
@@ -58,6 +62,8 @@ export class Follower implements Listener {
   #idle: (() => void)[] = []
   #operation: Operation | undefined
   #nobodyReads = false
+  /** Nobody waits for callbacks any more, and none begins. */
+  #left: { reason: unknown } | undefined
   #ended = false
   #started!: (pid: number) => void
   /** The pid, once it is known. */
@@ -65,9 +71,10 @@ export class Follower implements Listener {
   /** The result, after the last callback. Never an unhandled rejection. */
   end!: Promise<CommandResult>
 
-  constructor(callbacks: OutputCallbacks, terminal = false) {
+  constructor(callbacks: OutputCallbacks, kind: FollowerKind) {
     this.#callbacks = callbacks
-    this.#retain = callbacks.retainOutput ?? !terminal
+    this.#kind = kind
+    this.#retain = callbacks.retainOutput ?? kind !== 'terminal'
     const { onStdout, onStderr, onStdoutBytes, onStderrBytes, onData, onStart } = callbacks
     checkCallbacks({ onStdout, onStderr, onStdoutBytes, onStderrBytes, onData, onStart })
     this.#called = Boolean(onStdout || onStderr || onStdoutBytes || onStderrBytes || onData)
@@ -105,8 +112,10 @@ export class Follower implements Listener {
     how: 'cancel' | 'detach',
     reason: unknown = new CancelledOperationError('the handle was disconnected'),
   ): void {
+    this.#left ??= { reason }
     this.#queue = []
     this.#operation?.cancel(reason, how)
+    this.#settleIdle()
   }
 
   event(event: { kind: string; pid?: number }): void {
@@ -188,12 +197,18 @@ export class Follower implements Listener {
 
   /** Waits until every callback has been called, the last characters included. */
   async #called_(): Promise<void> {
+    if (this.#left) return this.#rethrow()
     const { onStdout, onStderr } = this.#callbacks
     if (onStdout) this.#enqueueText(onStdout, this.#decoder('stdout').decode())
     if (onStderr) this.#enqueueText(onStderr, this.#decoder('stderr').decode())
     if (this.#queue.length > 0 || this.#calling)
       await new Promise<void>((resolve) => this.#idle.push(resolve))
+    this.#rethrow()
+  }
+
+  #rethrow(): void {
     if (this.#thrown) throw this.#thrown.error
+    if (this.#left) throw this.#left.reason
   }
 
   #thrown: { error: unknown } | undefined
@@ -208,7 +223,7 @@ export class Follower implements Listener {
   }
 
   #enqueue(call: () => void | Promise<void>): void {
-    if (this.#thrown) return
+    if (this.#thrown || this.#left) return
     this.#queue.push(call)
     if (this.#scheduled || this.#calling) return
     this.#scheduled = true
@@ -235,10 +250,10 @@ export class Follower implements Listener {
     this.#settleIdle()
   }
 
-  /** What a callback throws ends the operation and goes to the caller. */
+  /** What a callback throws ends the operation and goes to the caller; what goes on by itself lives on. */
   #threw(error: unknown): void {
     this.#thrown ??= { error }
-    this.leave('cancel', error)
+    this.leave(this.#kind === 'call' ? 'cancel' : 'detach', error)
     this.#settleIdle()
   }
 

@@ -89,6 +89,6 @@ export class Pty extends PtyMethods {
     params: object,
     options: TerminalCallbacks & CallOptions,
   ): Promise<CommandHandle> {
-    return follow(this.#binding, { method, params, options, terminal: true, controls: this })
+    return follow(this.#binding, { method, params, options, kind: 'terminal', controls: this })
   }
 }

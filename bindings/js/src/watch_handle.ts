@@ -102,8 +102,7 @@ class Events implements Listener {
     this.#queue.push(readFilesystemEvent(event.event))
     this.#wakeUp()
     // Not now: a callback may call the core, which is in the middle of its answer.
-    if (this.#onEvent)
-      queueMicrotask(() => void this.#call().catch((error) => this.#operation?.cancel(error)))
+    if (this.#onEvent) queueMicrotask(() => void this.#call())
     else this.#regulate()
   }
 
@@ -138,6 +137,9 @@ class Events implements Listener {
         this.#operation?.hold(true)
         await done
       }
+    } catch (error) {
+      this.#queue = []
+      this.#operation?.cancel(error)
     } finally {
       this.#calling = false
       this.#operation?.hold(false)

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as sdk from '../dist/node.mjs'
+import {
+  process as answer,
+  envelope,
+  finish,
+  handleAt,
+  options,
+  peer,
+  speaksJSON,
+} from './peer.mjs'
+
+const { Sandbox } = sdk
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+const data = (text) => ({ data: { stdout: Buffer.from(text).toString('base64') } })
+const started = { start: { pid: 7 } }
+
+async function sandboxOf(t, events, end) {
+  const { url } = await peer(t, {
+    'POST /process.Process/Start': (q, r) => {
+      if (!speaksJSON(q, r)) return
+      q.resume()
+      answer(r, ...events)
+      if (end) finish(r)
+    },
+    'POST /process.Process/SendSignal': (q, r) => {
+      q.resume()
+      r.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    },
+  })
+  return Sandbox.fromJSON(handleAt(url), options(url))
+}
+
+for (const end of [false, true]) {
+  test(`an abort does not wait for a callback that is stuck, ${end ? 'after' : 'before'} the end`, async (t) => {
+    const sandbox = await sandboxOf(t, [started, data('a'), data('b'), data('c')], end)
+    const controller = new AbortController()
+    const reason = new Error('mine')
+    let calls = 0
+    let release
+    const stuck = new Promise((resolve) => (release = resolve))
+    const run = sandbox.commands.run('x', {
+      signal: controller.signal,
+      onStdout: () => {
+        calls++
+        setImmediate(() => controller.abort(reason))
+        return stuck
+      },
+    })
+    assert.equal(await run.catch((e) => e), reason)
+    release()
+    for (let i = 0; i < 5; i++) await turn()
+    assert.equal(calls, 1)
+  })
+}
+
+test('what the callback of a watch throws ends it: it is not called again', async (t) => {
+  const { url } = await peer(t, {
+    'POST /filesystem.Filesystem/WatchDir': (q, r) => {
+      if (!speaksJSON(q, r)) return
+      q.resume()
+      r.writeHead(200, { 'content-type': 'application/connect+json' })
+      const change = (name) => envelope({ filesystem: { name, type: 'EVENT_TYPE_CREATE' } })
+      r.write(Buffer.concat([envelope({ start: {} }), ...['a', 'b', 'c', 'd'].map(change)]))
+    },
+  })
+  const sandbox = await Sandbox.fromJSON(handleAt(url), options(url))
+  const mine = new Error('mine')
+  let calls = 0
+  const watch = await sandbox.files.watchDir('x', () => {
+    calls++
+    throw mine
+  })
+  assert.equal(await watch.wait().catch((e) => e), mine)
+  for (let i = 0; i < 5; i++) await turn()
+  assert.equal(calls, 1)
+})
+
+test('what is no string is no argument of a program', async (t) => {
+  const sandbox = await sandboxOf(t, [started], true)
+  for (const wrong of [null, undefined, 5, 5n]) {
+    const error = await sandbox.commands.run(['rm', wrong]).catch((e) => e)
+    assert.equal(error.code, 'E8000')
+  }
+})
+
+test('what the callback of a handle throws ends the following, not the process', async (t) => {
+  const asked = []
+  const { url } = await peer(t, {
+    'POST /process.Process/Start': (q, r) => {
+      if (!speaksJSON(q, r)) return
+      q.resume()
+      answer(r, started, data('a'))
+    },
+    'POST /process.Process/SendSignal': (q, r) => {
+      q.resume()
+      asked.push(q.url)
+      r.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    },
+  })
+  const sandbox = await Sandbox.fromJSON(handleAt(url), options(url))
+  const mine = new Error('mine')
+  const handle = await sandbox.commands.run('x', {
+    background: true,
+    onStdout: () => {
+      throw mine
+    },
+  })
+  assert.equal(await handle.wait().catch((e) => e), mine)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.deepEqual(asked, [])
+})
