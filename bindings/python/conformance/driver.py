@@ -181,10 +181,10 @@ class Session:
         return await do(found, **asked)
 
     async def settings_resolve(self, params: Any, emit: Any) -> Any:
-        return Client(self.options).resolved()
+        return Client(dict(self.options)).resolved()
 
     async def sandbox_capabilities(self, params: Any, emit: Any) -> Any:
-        return Caller(Link(Client(self.options)))._call_now("sandbox.capabilities", {})
+        return Caller(Link(Client(dict(self.options))))._call_now("sandbox.capabilities", {})
 
     async def taken(self, made: Any) -> Any:
         self.sandbox = made

@@ -413,7 +413,7 @@ def test_a_dead_core_fails_what_is_live_and_a_new_one_takes_over(options: dict[s
         others = [asyncio.create_task(sandbox.commands.run("sleep 100")) for _ in range(3)]
         await asyncio.sleep(0.2)
         with pytest.raises(InternalError):
-            await AsyncCaller(Link(Client(options)))._call("test.trap", {})
+            await AsyncCaller(Link(Client(dict(options))))._call("test.trap", {})
         for other in others:
             with pytest.raises(InternalError):
                 await other

@@ -124,3 +124,12 @@ def test_a_dict_is_no_content_of_a_file(found: dict[str, Any]) -> None:
         with pytest.raises(InvalidArgumentError, match="not dict"):
             sandbox.files.write("x", astray)
         assert not sandbox.files.exists("x")
+
+
+def test_a_sandbox_is_not_made_by_calling_the_class() -> None:
+    shapes: list[tuple[tuple[Any, ...], dict[str, Any]]] = [((), {}), (("base",), {}), ((), {"template": "base"})]
+    for given, options in shapes:
+        with pytest.raises(TypeError, match=r"use Sandbox\.create\("):
+            Sandbox(*given, **options)
+        with pytest.raises(TypeError, match=r"use await Sandbox\.create\("):
+            Async(*given, **options)

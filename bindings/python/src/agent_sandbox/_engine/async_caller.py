@@ -14,6 +14,7 @@ from .instant import instant
 from .link import Link
 from .operation import DROP, KEEP, QUEUE, Operation
 from .outcome import outcome, result
+from .secret import Secret
 
 if TYPE_CHECKING:
     from ..result import CommandResult
@@ -55,7 +56,7 @@ class AsyncCaller:
 
     def _call_now(self, method: str, params: dict[str, Any]) -> Any:
         """Calls what needs no waiting."""
-        return instant(self._link.payload(method, params))
+        return instant(Secret(self._link.payload(method, params)))
 
     def _begin(
         self, operation: Operation, method: str, params: dict[str, Any], data: bytes = b"", clock: float | None = None

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from . import frame
 from .instant import instant
 from .json import encode, encode_given
+from .secret import Secret, taken
 
 if TYPE_CHECKING:
+    from ..options import ClientOptions
     from .driver import Driver
 
 #: Options that are the host's own; the others are arguments of the core.
@@ -44,15 +46,21 @@ _KINDS: dict[str, type] = {"settings": HostSettings, "debug": bool, "retries": i
 class Client:
     """Settings of one caller. Immutable but for what ``prepare`` finds out."""
 
-    def __init__(self, options: Mapping[str, Any]) -> None:
-        options = _checked(options)
-        settings: HostSettings | None = options.get("settings")
-        self._environ: Mapping[str, str] = os.environ if settings is None else settings.environ
-        self._given = settings
-        self.transport: tuple[str | None, str | None] = (options.get("proxy"), options.get("ca_file"))
-        self._sandboxc: str | None = options.get("sandboxc")
-        self._document = self._read(_arguments(options))
-        self._base = encode_given("the settings", self._document)
+    def __init__(self, options: ClientOptions) -> None:
+        """Takes the options out of the dict. Raises TypeError for a name that is none, as a function
+        does, and InvalidArgumentError for a value of another type; neither shows a value."""
+        given = Secret(taken(options))
+        wrong = _wrong(given)
+        if wrong is not None:
+            raise wrong
+        known = Secret(_known(given.reveal()))
+        del given
+        self._given: HostSettings | None = known.reveal().get("settings")
+        self._environ: Mapping[str, str] = os.environ if self._given is None else self._given.environ
+        self.transport: tuple[str | None, str | None] = (known.reveal().get("proxy"), known.reveal().get("ca_file"))
+        self._sandboxc: str | None = known.reveal().get("sandboxc")
+        self._document = self._read(_arguments(known))
+        self._base = encode_given("the settings", Secret(self._document))
         self.text = self._base
         self.ready = False
         self.local = False
@@ -79,7 +87,7 @@ class Client:
 
     def resolved(self) -> Any:
         """The settings as the core resolves them, without secrets. Raises SandboxError."""
-        return instant(frame.mixed(b'{"method":"settings.resolve","client":%b,"params":{}}' % self._base))
+        return instant(Secret(frame.mixed(b'{"method":"settings.resolve","client":%b,"params":{}}' % self._base)))
 
     async def prepare(self, driver: Driver, anew: bool = False) -> None:
         """Resolves the settings; for the local provider, finds the server or starts it."""
@@ -101,7 +109,11 @@ class Client:
         async def check(state: str) -> dict[str, Any]:
             return await self._check(driver, state)
 
-        server = await find_server(check, self._environ, self._sandboxc)
+        try:
+            server = Secret(await find_server(check, self._environ, self._sandboxc))
+        except BaseException as error:
+            # Below, the environment and the server's key are local variables.
+            raise error.with_traceback(None) from error.__cause__
         text = encode({**self._document, "server": server})
         if len(_servers) >= _MANY:
             _servers.clear()
@@ -113,45 +125,43 @@ class Client:
         from .operation import Operation
 
         operation = Operation(driver, self.transport)
-        params = encode({"state": state})
-        driver.call(operation, frame.mixed(b'{"method":"server.check","client":%b,"params":%b}' % (self._base, params)))
+        call = b'{"method":"server.check","client":%b,"params":%b}'
+        driver.call(operation, frame.mixed(call % (self._base, encode({"state": state}))))
         answer: dict[str, Any] = await value(operation)
         return answer
 
 
-def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that are set. Raises TypeError for a name that is none, as a function does, and
-    InvalidArgumentError for a value of another type; neither shows a value."""
+def _wrong(options: Secret[dict[str, Any]]) -> Exception | None:
+    """What is wrong with options, by name."""
     from .._generated.errors import InvalidArgumentError
     from ..options import ClientOptions
 
-    checked: dict[str, Any] = {}
-    for name, value in options.items():
+    for name, value in options.reveal().items():
         if name not in ClientOptions.__annotations__:
-            raise TypeError(f"unexpected keyword argument {name!r}")
-        if value is None:
+            return TypeError(f"unexpected keyword argument {name!r}")
+        if value is None or name in _SECONDS or (name in _PATHS and isinstance(value, os.PathLike)):
             continue
-        if name in _PATHS and isinstance(value, os.PathLike):
-            value = os.fspath(value)
         kind = _KINDS.get(name, str)
-        if name not in _SECONDS and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
-            raise InvalidArgumentError(f"{name} must be a {kind.__name__}, not {type(value).__name__}")
-        checked[name] = value
-    return checked
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            return InvalidArgumentError(f"{name} must be a {kind.__name__}, not {type(value).__name__}")
+    return None
 
 
-def _arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+def _known(options: dict[str, Any]) -> dict[str, Any]:
+    """Those that are set; paths are text."""
+    known = {name: value for name, value in options.items() if value is not None}
+    known.update({name: os.fspath(known[name]) for name in _PATHS if name in known})
+    return known
+
+
+def _arguments(options: Secret[dict[str, Any]]) -> dict[str, Any]:
     from .._generated.convert import write_seconds
 
-    arguments: dict[str, Any] = {}
-    for name, value in options.items():
-        if name in _OWN:
-            continue
-        if name in _SECONDS:
-            arguments[_SECONDS[name]] = write_seconds(name, value)
-        else:
-            arguments[name] = value
-    return arguments
+    arguments = {name: Secret(value) for name, value in options.reveal().items() if name not in _OWN}
+    for name, wire in _SECONDS.items():
+        if name in arguments:
+            arguments[wire] = Secret(write_seconds(name, arguments.pop(name).reveal()))
+    return {name: value.reveal() for name, value in arguments.items()}
 
 
 #: Local servers found by this process, by the settings that asked. Losing one costs a look.

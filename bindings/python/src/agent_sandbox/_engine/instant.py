@@ -8,6 +8,7 @@ from typing import Any
 from . import frame
 from .engine import engine
 from .json import decode
+from .secret import Secret
 
 
 class _Instant:
@@ -23,12 +24,12 @@ class _Instant:
         """Another thread's crossing ended it: the core has died."""
 
 
-def instant(payload: bytes) -> Any:
+def instant(payload: Secret[bytes]) -> Any:
     """The result of a call. Raises SandboxError."""
     from .._generated.errors import error_from_json
 
     operation = _Instant()
-    engine().call(operation, [], 0, payload)  # type: ignore[arg-type]
+    engine().call(operation, [], 0, payload.reveal())  # type: ignore[arg-type]
     for _, _, kind, answer in operation.outbox:
         if kind == frame.RESULT:
             return decode(answer)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from json import JSONDecoder, JSONEncoder
 from typing import Any
 
-_encode = JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+from .secret import Secret
+
+
+def _reveal(value: Any) -> Any:
+    if isinstance(value, Secret):
+        return value.reveal()
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+
+
+_encode = JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_reveal).encode
 _decode = JSONDecoder().decode
 
 

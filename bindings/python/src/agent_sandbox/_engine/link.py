@@ -25,12 +25,11 @@ class Link:
         self, method: str, params: dict[str, Any], attached: bytes = b"", request_timeout_ms: int | None = None
     ) -> bytes:
         """The payload of a CALL. Raises InvalidArgumentError for what cannot be said in JSON."""
-        handle = b',"sandbox":%b' % self.handle if self.handle else b""
         clock = b"" if request_timeout_ms is None else b',"request_timeout_ms":%d' % request_timeout_ms
         text = b'{"method":"%b","client":%b%b%b,"params":%b}' % (
             method.encode(),
             self.client.text,
-            handle,
+            b',"sandbox":%b' % self.handle if self.handle else b"",
             clock,
             encode_given("the arguments", params),
         )

@@ -13,6 +13,7 @@ from .instant import instant
 from .link import Link
 from .operation import DROP, KEEP, QUEUE, Operation
 from .outcome import outcome, result
+from .secret import Secret
 from .sync_process import CallbackRaised, SyncEvents, SyncProcess, SyncStream, consume
 from .sync_source import Reads
 from .sync_wait import leave, told, until, value
@@ -65,7 +66,7 @@ class SyncCaller:
 
     def _call_now(self, method: str, params: dict[str, Any]) -> Any:
         """Calls what needs no waiting."""
-        return instant(self._link.payload(method, params))
+        return instant(Secret(self._link.payload(method, params)))
 
     def _send(self, method: str, params: dict[str, Any], data: bytes, request_timeout: float | None = None) -> Any:
         """Calls with bytes attached."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from json import loads
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from .._engine.client import Client
 from .._engine.either import Either
 from .._engine.json import encode
 from .._engine.link import Link
+from .._engine.secret import Secret, taken
 from .._engine.sync_caller import SyncCaller
 from .._generated.methods_sync import SandboxMethods
 from .._generated.params import (
@@ -42,11 +44,16 @@ class Sandbox(SyncCaller, SandboxMethods):
         pty: Runs terminals.
     """
 
-    def __init__(self, client: Client, handle: Mapping[str, Any]) -> None:
-        """Use :meth:`create`, :meth:`connect` or :meth:`from_json`."""
+    def __init__(
+        self, client: Client | None = None, handle: Secret[Mapping[str, Any]] | None = None, **options: Any
+    ) -> None:
+        """Use :meth:`create`, :meth:`connect` or :meth:`from_json`: this is for them."""
+        options.clear()  # no traceback shows them
+        if not isinstance(client, Client) or handle is None:
+            raise TypeError('a sandbox is not made by calling Sandbox: use Sandbox.create("base")')
         link = Link(client, encode(handle))
         super().__init__(link)
-        self._fields = dict(handle)
+        self._fields = dict(handle.reveal())
         self.commands = Commands(link)
         self.files = Files(link)
         self.pty = Pty(link)
@@ -132,6 +139,7 @@ class Sandbox(SyncCaller, SandboxMethods):
             QuotaExceededError: E2002.
             SandboxCreationError: E2000, anything else; it carries the id if a sandbox exists.
         """
+        client = Client(options)
         wire = sandbox_create_params(
             template,
             timeout=timeout,
@@ -148,13 +156,11 @@ class Sandbox(SyncCaller, SandboxMethods):
             disk_mb=disk_mb,
             mounts=mounts,
         )
-        return cls._made("sandbox.create", wire, options)
+        return cls._made("sandbox.create", wire, client)
 
     @classmethod
-    def _made(cls, method: str, wire: dict[str, Any], options: Mapping[str, Any]) -> Self:
-        client = Client(options)
-        handle = SyncCaller(Link(client))._call_anew(method, wire)
-        return cls(client, handle)
+    def _made(cls, method: str, wire: dict[str, Any], client: Client) -> Self:
+        return cls(client, Secret(SyncCaller(Link(client))._call_anew(method, wire)))
 
     @classmethod
     def connect(
@@ -176,7 +182,9 @@ class Sandbox(SyncCaller, SandboxMethods):
         Raises:
             SandboxNotFoundError: E2005, no such sandbox, killed, or its lifetime ended.
         """
-        return cls._made("sandbox.connect", sandbox_connect_params(sandbox_id, timeout=timeout, reboot=reboot), options)
+        client = Client(options)
+        wire = sandbox_connect_params(sandbox_id, timeout=timeout, reboot=reboot)
+        return cls._made("sandbox.connect", wire, client)
 
     @classmethod
     def resume(
@@ -188,7 +196,9 @@ class Sandbox(SyncCaller, SandboxMethods):
         **options: Unpack[ClientOptions],
     ) -> Self:
         """The same as :meth:`connect`, by the name of what it does to a paused one."""
-        return cls._made("sandbox.resume", sandbox_connect_params(sandbox_id, timeout=timeout, reboot=reboot), options)
+        client = Client(options)
+        wire = sandbox_connect_params(sandbox_id, timeout=timeout, reboot=reboot)
+        return cls._made("sandbox.resume", wire, client)
 
     @staticmethod
     def list(
@@ -214,6 +224,7 @@ class Sandbox(SyncCaller, SandboxMethods):
             next_token: Of an earlier paginator, to go on from there.
             **options: Whose account, where, and how; see ClientOptions.
         """
+        link = Link(Client(options))
         wire = sandbox_list_params(
             metadata=metadata,
             state=state,
@@ -223,7 +234,7 @@ class Sandbox(SyncCaller, SandboxMethods):
             limit=limit,
             next_token=next_token,
         )
-        return SandboxPaginator(Link(Client(options)), wire)
+        return SandboxPaginator(link, wire)
 
     def to_json(self) -> str:
         """What names the sandbox, with its tokens, for another process or language: keep it secret."""
@@ -240,46 +251,50 @@ class Sandbox(SyncCaller, SandboxMethods):
         Raises:
             InvalidArgumentError: E8000, when it is no handle.
         """
+        named = Secret(handle)
+        del handle
         client = Client(options)
-        fields = _parsed(handle)
-        return cls(client, SyncCaller(Link(client))._call_now("sandbox.open", {"handle": fields}))
+        return cls(client, Secret(SyncCaller(Link(client))._call_now("sandbox.open", {"handle": _parsed(named)})))
 
     @classmethod
-    def _of(cls, sandbox_id: str, method: str, wire: dict[str, Any], options: Mapping[str, Any]) -> Any:
-        return SyncCaller(Link(Client(options)))._call_anew(method, {**wire, "sandbox_id": sandbox_id})
+    def _of(cls, sandbox_id: str, method: str, wire: dict[str, Any], client: Client) -> Any:
+        return SyncCaller(Link(client))._call_anew(method, {**wire, "sandbox_id": sandbox_id})
 
     @classmethod
     def _kill_by_id(cls, sandbox_id: str, **options: Unpack[ClientOptions]) -> bool:
         """Ends a sandbox for good; false when there is none of that id."""
-        return bool(cls._of(sandbox_id, "sandbox.kill", {}, options))
+        return bool(cls._of(sandbox_id, "sandbox.kill", {}, Client(options)))
 
     @classmethod
     def _info_by_id(cls, sandbox_id: str, **options: Unpack[ClientOptions]) -> SandboxInfo:
         """Describes a sandbox, running or paused."""
         from .._generated.types import read_sandbox_info
 
-        return read_sandbox_info(cls._of(sandbox_id, "sandbox.get_info", {}, options))
+        return read_sandbox_info(cls._of(sandbox_id, "sandbox.get_info", {}, Client(options)))
 
     @classmethod
     def _set_timeout_by_id(cls, sandbox_id: str, timeout: float, **options: Unpack[ClientOptions]) -> None:
         """Makes a sandbox end (or pause) after a time from now, in seconds; it may shorten."""
         from .._generated.params import sandbox_set_timeout_params
 
-        cls._of(sandbox_id, "sandbox.set_timeout", sandbox_set_timeout_params(timeout), options)
+        client = Client(options)
+        cls._of(sandbox_id, "sandbox.set_timeout", sandbox_set_timeout_params(timeout), client)
 
     @classmethod
     def _pause_by_id(cls, sandbox_id: str, keep_memory: bool | None = None, **options: Unpack[ClientOptions]) -> bool:
         """Freezes a sandbox; false when it was paused already."""
         from .._generated.params import sandbox_pause_params
 
-        return bool(cls._of(sandbox_id, "sandbox.pause", sandbox_pause_params(keep_memory=keep_memory), options))
+        client = Client(options)
+        return bool(cls._of(sandbox_id, "sandbox.pause", sandbox_pause_params(keep_memory=keep_memory), client))
 
     @classmethod
     def _keep_alive_by_id(cls, sandbox_id: str, timeout: float, **options: Unpack[ClientOptions]) -> None:
         """Sees to it that a sandbox lives at least for a time from now, in seconds; it never shortens."""
         from .._generated.params import sandbox_keep_alive_params
 
-        cls._of(sandbox_id, "sandbox.keep_alive", sandbox_keep_alive_params(timeout), options)
+        client = Client(options)
+        cls._of(sandbox_id, "sandbox.keep_alive", sandbox_keep_alive_params(timeout), client)
 
     #: Each also works on the class, with the id of a sandbox: ``Sandbox.kill("id")``.
     kill = Either(SandboxMethods.kill, _kill_by_id)
@@ -301,12 +316,11 @@ class Sandbox(SyncCaller, SandboxMethods):
                 raise
 
 
-def _parsed(handle: str | bytes | Mapping[str, Any]) -> Any:
+def _parsed(handle: Secret[str | bytes | Mapping[str, Any]]) -> Secret[Any]:
     from .._generated.errors import InvalidArgumentError
 
-    if not isinstance(handle, (str, bytes)):
+    if not isinstance(handle.reveal(), (str, bytes)):
         return handle
-    try:
-        return loads(handle)
-    except ValueError:
-        raise InvalidArgumentError("the handle is no JSON") from None
+    with suppress(ValueError):
+        return Secret(loads(handle.reveal()))  # type: ignore[arg-type]
+    raise InvalidArgumentError("the handle is no JSON")
