@@ -123,3 +123,49 @@ def test_two_processes_compile_at_once(cache: Path) -> None:
     assert [process.wait(60) for process in both] == [0, 0]
     assert len(list(cache.iterdir())) == 1
     assert artifact.load(compile=False) is not None
+
+
+PROGRAM = """
+import asyncio, os, sys
+if sys.argv[1] == "none":
+    sys.modules["wasmtime"] = sys.modules["agent_sandbox_local"] = None
+from agent_sandbox import HostSettings, InvalidArgumentError, Sandbox
+from agent_sandbox.sync import Sandbox as Blocking
+options = {"provider": "e2b", "api_key": "k", "settings": HostSettings({})}
+async def main():
+    await Sandbox.connect("i1", **options)
+for call in (lambda: Blocking.connect("i1", **options), lambda: asyncio.run(main())) * 2:
+    try:
+        call()
+    except InvalidArgumentError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "message", "suggestion"),
+    [
+        ("absent", "absent: No such file", "AGENT_SANDBOX_WASM"),
+        ("directory", "directory: Is a directory", "AGENT_SANDBOX_WASM"),
+        ("text", "is not what wasmtime takes", "AGENT_SANDBOX_WASM"),
+        ("none", "wasmtime cannot be imported", "SANDBOXC"),
+        ("refused", "cannot be started in its place", "SANDBOXC"),
+    ],
+)
+def test_without_a_core_it_is_said_what_to_do(tmp_path: Path, given: str, message: str, suggestion: str) -> None:
+    (tmp_path / "directory").mkdir()
+    (tmp_path / "text").write_text("no module")
+    environ = {
+        "HOME": str(tmp_path),
+        "PATH": "/nowhere",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "AGENT_SANDBOX_WASM": str(tmp_path / given),
+    }
+    if given == "refused":
+        environ |= {"SANDBOXC": str(tmp_path / "absent"), "AGENT_SANDBOX_HOST": "stdio"}
+    command = [sys.executable, "-W", "error", "-c", PROGRAM, given]
+    ended = subprocess.run(command, capture_output=True, text=True, env=environ, timeout=60)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    said = ended.stdout.splitlines()
+    assert len(said) == 4 and len(set(said)) == 1
+    assert said[0].startswith("E8000: ") and message in said[0] and suggestion in said[0].partition(" (")[2]

@@ -13,6 +13,8 @@ import time
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from .machine import NoMachine
+
 if TYPE_CHECKING:
     from wasmtime import Engine, Module
 
@@ -61,9 +63,23 @@ def _package() -> str:
 
 
 def _wasm() -> bytes:
-    path = os.environ.get("AGENT_SANDBOX_WASM") or os.path.join(_package(), "core.wasm")
-    with open(path, "rb") as f:
-        return f.read()
+    path = _wasm_path()
+    try:
+        with open(path, "rb") as f:
+            return f.read()
+    except OSError as error:
+        raise _unusable(f"{path}: {error.strerror}") from None
+
+
+def _wasm_path() -> str:
+    return os.environ.get("AGENT_SANDBOX_WASM") or os.path.join(_package(), "core.wasm")
+
+
+def _unusable(why: str) -> NoMachine:
+    again = "install the package again: pip install --force-reinstall agent-sandbox"
+    given = "set AGENT_SANDBOX_WASM to a core.wasm, or unset it"
+    suggestion = given if os.environ.get("AGENT_SANDBOX_WASM") else again
+    return NoMachine(f"the core, which is a part of this package, cannot be used: {why}", suggestion)
 
 
 def _machine() -> str:
@@ -129,16 +145,23 @@ def _private(info: os.stat_result) -> bool:
 
 
 def _compile(engine: Engine, wasm: bytes, path: str | None) -> Module:
-    from wasmtime import Module
+    from wasmtime import Module, WasmtimeError
 
     began = time.monotonic()
-    module = Module(engine, wasm)
+    try:
+        module = Module(engine, wasm)
+    except WasmtimeError as error:
+        raise _unusable(f"{_wasm_path()} is not what wasmtime takes: {_first_line(error)}") from None
     took = time.monotonic() - began
     kept = path is not None and _keep(path, module)
     if took > _PATIENCE:
         again = "kept for the next time" if kept else "there is no private cache directory to keep the result in"
         print(f"agent-sandbox: compiled the core in {took:.1f} s ({again})", file=sys.stderr)
     return module
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0][:200]
 
 
 def _keep(path: str, module: Module) -> bool:

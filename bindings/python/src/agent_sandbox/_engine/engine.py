@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import frame
 from .json import encode
-from .machine import Machine, MachineDied, Maker, quick, slow
+from .machine import Machine, MachineDied, Maker, NoMachine, quick, slow
 
 if TYPE_CHECKING:
     from .driver import Driver, Target
@@ -81,7 +81,7 @@ class Engine:
                 self._machine = self._make()
             frames = self._machine.run(parts, size)
         except MachineDied as died:
-            return self._bury(str(died))
+            return self._bury(died)
         woken: set[Driver] = set()
         targets = self._targets
         for op, stream, kind, payload in frames:
@@ -104,12 +104,12 @@ class Engine:
                 raise
             raise MachineDied(f"it cannot be loaded: {error}") from None
 
-    def _bury(self, words: str) -> set[Driver]:
+    def _bury(self, died: MachineDied) -> set[Driver]:
         """The machine is dead, and with it every operation. The next crossing makes a new one."""
         machine, self._machine = self._machine, None
         if machine is not None:
             machine.close()
-        error = encode(_died(words))
+        error = encode(_told(died))
         woken = set()
         for target in self._targets.values():
             target.driver.outbox.append((target, 0, frame.ERROR, error))
@@ -132,10 +132,12 @@ class Engine:
             return 0 if size is None else int(size())
 
 
-def _died(words: str) -> dict[str, str]:
+def _told(died: MachineDied) -> dict[str, str]:
+    if isinstance(died, NoMachine):
+        return {"code": "E8000", "message": str(died), "suggestion": died.suggestion, "docs": "docs/python.md"}
     return {
         "code": "E9000",
-        "message": f"the core ended unexpectedly: {words}",
+        "message": f"the core ended unexpectedly: {died}",
         "suggestion": "please report this; the next call works on a new one",
         "docs": "docs/errors.md",
     }

@@ -16,6 +16,14 @@ class MachineDied(Exception):
     """The machine is gone for good; the text is what it said last. Make a new one."""
 
 
+class NoMachine(MachineDied):
+    """There is none as things are set up here; ``suggestion`` says what to change."""
+
+    def __init__(self, words: str, suggestion: str) -> None:
+        super().__init__(words)
+        self.suggestion = suggestion
+
+
 class Machine(Protocol):
     """Takes input frames and gives output frames. One thread at a time, never re-entered."""
 

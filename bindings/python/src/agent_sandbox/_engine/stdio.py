@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 from .frame import Frame, number, parse
-from .machine import MachineDied
+from .machine import MachineDied, NoMachine
 
 
 class Stdio:
@@ -24,7 +24,8 @@ class Stdio:
         """Starts the program. Raises MachineDied when there is none."""
         binary = _find()
         if binary is None:
-            raise MachineDied("wasmtime cannot be imported here, and no sandboxc program was found to take its place")
+            words = "wasmtime cannot be imported here, and no sandboxc program was found to take its place"
+            raise NoMachine(words, "pip install wasmtime or agent-sandbox-local, or set SANDBOXC to the program")
         try:
             process = subprocess.Popen(
                 [binary, "host", "--stdio"],
@@ -34,7 +35,8 @@ class Stdio:
                 bufsize=0,
             )
         except OSError as error:
-            raise MachineDied(f"{binary} cannot be started: {error.strerror}") from None
+            words = f"wasmtime cannot be imported here, and {binary} cannot be started in its place: {error.strerror}"
+            raise NoMachine(words, "set SANDBOXC to the path of the program, or pip install wasmtime") from None
         return cls(process)
 
     def run(self, parts: list[bytes], size: int) -> list[Frame]:
