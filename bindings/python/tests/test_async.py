@@ -113,6 +113,53 @@ def test_a_callback_may_raise_anything(options: dict[str, Any], error: BaseExcep
     run(options, test)
 
 
+def test_a_callback_may_kill_and_disconnect_but_not_wait(options: dict[str, Any]) -> None:
+    endless = "while true; do echo a; sleep 0.01; done"
+
+    async def test(sandbox: Sandbox) -> None:
+        made: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+        async def use(method: str, wrap: Callable[[Any], Any] = lambda call: call) -> None:
+            returned = getattr(await made, method)()
+            if returned is not None:
+                await wrap(returned)
+
+        async def started(how: Callable[[], Any]) -> Any:
+            nonlocal made
+            made = asyncio.get_running_loop().create_future()
+            handle = await sandbox.commands.run(endless, background=True, on_stdout=lambda _: how())
+            made.set_result(handle)
+            return handle
+
+        killed = await started(lambda: use("kill"))
+        assert (await asyncio.wait_for(killed.wait(), 10)).signal == "killed"
+        left = await started(lambda: use("disconnect"))
+        with pytest.raises(CancelledOperationError):
+            await asyncio.wait_for(left.wait(), 10)
+        await left.kill()
+        for wrap in (lambda call: call, asyncio.create_task, lambda call: asyncio.wait_for(call, 60)):
+            waiting = await started(lambda wrap=wrap: use("wait", wrap))
+            with pytest.raises(RuntimeError, match="inside a callback"):
+                await asyncio.wait_for(waiting.wait(), 10)
+            await waiting.kill()
+
+    run(options, test)
+
+
+def test_a_task_that_a_callback_leaves_behind_may_wait(options: dict[str, Any]) -> None:
+    async def test(sandbox: Sandbox) -> None:
+        ended: list[asyncio.Task[Any]] = []
+
+        def watch(text: str) -> None:
+            ended.append(asyncio.create_task(handle.wait()))
+
+        handle = await sandbox.commands.run("sleep 0.2; echo a; sleep 0.2", background=True, on_stdout=watch)
+        assert (await handle.wait()).ok
+        assert (await ended[0]).ok
+
+    run(options, test)
+
+
 def test_a_cancelled_task_ends_at_once_and_so_does_the_command(options: dict[str, Any]) -> None:
     async def test(sandbox: Sandbox) -> None:
         came = asyncio.Event()
@@ -335,6 +382,27 @@ def test_a_watch(options: dict[str, Any]) -> None:
                 await asyncio.sleep(0.01)
         assert called[0] == "new"
         assert [event async for event in watch] == []
+
+    run(options, test)
+
+
+@pytest.mark.parametrize("method", ["stop", "wait"])
+def test_a_watch_may_be_stopped_by_its_callback_but_not_waited_for(options: dict[str, Any], method: str) -> None:
+    async def test(sandbox: Sandbox) -> None:
+        called = asyncio.Event()
+
+        async def use(event: Any) -> None:
+            called.set()
+            await getattr(watch, method)()
+
+        watch = await sandbox.files.watch_dir(".", use)
+        await sandbox.files.write("new", "")
+        await called.wait()
+        if method == "stop":
+            await asyncio.wait_for(watch.wait(), 10)
+        else:
+            with pytest.raises(RuntimeError, match="inside a callback"):
+                await asyncio.wait_for(watch.wait(), 10)
 
     run(options, test)
 

@@ -64,6 +64,44 @@ def test_a_callback_may_use_the_sandbox(sandbox: Sandbox) -> None:
     assert inner == ["b\n"]
 
 
+def test_a_callback_may_kill_and_disconnect_but_not_wait(sandbox: Sandbox) -> None:
+    endless = "while true; do echo a; sleep 0.01; done"
+    handle = sandbox.commands.run(endless, background=True, on_stdout=lambda _: handle.kill())
+    assert handle.wait().signal == "killed"
+    handle = sandbox.commands.run(endless, background=True, on_stdout=lambda _: handle.disconnect())
+    with pytest.raises(CancelledOperationError):
+        handle.wait()
+    handle.kill()
+    handle = sandbox.commands.run(endless, background=True, on_stdout=lambda _: handle.wait())
+    with pytest.raises(RuntimeError, match="inside a callback"):
+        handle.wait()
+    handle.kill()
+    gone(sandbox)
+
+
+def test_another_thread_may_wait_while_a_callback_runs(sandbox: Sandbox) -> None:
+    waited: list[bool] = []
+
+    def call(text: str) -> None:
+        thread = threading.Thread(target=lambda: waited.append(handle.wait().ok))
+        thread.start()
+        thread.join()
+
+    handle = sandbox.commands.run("echo a", background=True, on_stdout=call)
+    assert handle.wait().ok and waited == [True]
+
+
+@pytest.mark.parametrize("method", ["stop", "wait"])
+def test_a_watch_may_be_stopped_by_its_callback_but_not_waited_for(sandbox: Sandbox, method: str) -> None:
+    watch = sandbox.files.watch_dir(".", lambda event: getattr(watch, method)())
+    sandbox.files.write("new", "")
+    if method == "stop":
+        watch.wait()
+    else:
+        with pytest.raises(RuntimeError, match="inside a callback"):
+            watch.wait()
+
+
 def test_an_asynchronous_callback_is_refused(sandbox: Sandbox) -> None:
     async def callback(text: str) -> None: ...
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import frame
 from .async_wait import leave, settled, until
 from .callbacks import Callback, Callbacks
+from .inside import calling, refuse
 from .operation import Operation, Reader
 from .outcome import cancelled, outcome, result
 
@@ -45,9 +46,10 @@ async def _call(operation: Operation, due: Iterable[tuple[Callback, Any]]) -> No
     for callback, argument in due:
         if operation.left:
             return
-        returned = callback(argument)
-        if hasattr(returned, "__await__"):
-            await returned
+        with calling(operation):
+            returned = callback(argument)
+            if hasattr(returned, "__await__"):
+                await returned
 
 
 class AsyncProcess:
@@ -80,6 +82,7 @@ class AsyncProcess:
     async def wait(self) -> CommandResult:
         """Waits for the end. Leaving only ends the waiting."""
         operation = self._operation
+        refuse(operation)
         if self._called is not None:
             await asyncio.shield(self._called)
         else:
@@ -216,9 +219,10 @@ class AsyncEvents:
     async def _call_back(self, callback: Callable[[Any], Any]) -> None:
         try:
             async for event in self:
-                returned = callback(event)
-                if hasattr(returned, "__await__"):
-                    await returned
+                with calling(self._operation):
+                    returned = callback(event)
+                    if hasattr(returned, "__await__"):
+                        await returned
         except BaseException as error:
             self._raised = error
             self.leave()
@@ -249,6 +253,7 @@ class AsyncEvents:
 
     async def wait(self) -> None:
         """Waits until the watch ends by itself. Raises what ended it, or what a callback raised."""
+        refuse(self._operation)
         await until(self._operation, "settlers", lambda: self._operation.outcome or self._operation.left)
         if self._raised is not None:
             raise self._raised

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import frame
 from .callbacks import Callback, Callbacks
+from .inside import calling, refuse
 from .operation import Operation, Reader
 from .outcome import cancelled, outcome, result
 from .sync_wait import cancel, leave, settled, until
@@ -60,7 +61,8 @@ def _call(operation: Operation, due: Iterable[tuple[Callback, Any]]) -> None:
         if operation.left:
             return
         try:
-            returned = callback(argument)
+            with calling(operation):
+                returned = callback(argument)
             if hasattr(returned, "__await__"):
                 returned.close()
                 raise TypeError("a callback of the blocking classes must not be asynchronous")
@@ -84,6 +86,7 @@ class SyncProcess:
         """Waits for the end, and calls back meanwhile. Leaving only ends the waiting, but for what a
         callback raises: then it is followed no more."""
         operation = self._operation
+        refuse(operation)
         if self._callbacks:
             self._call_back()
         elif isinstance(operation.blocks, list):
@@ -239,6 +242,7 @@ class SyncEvents:
 
     def wait(self) -> None:
         """Waits until the watch ends, and calls back meanwhile. Raises what ended it."""
+        refuse(self._operation)
         callback = self._callback
         if callback is None:
             until(self._operation, "settlers", lambda: self._operation.outcome or self._operation.left)
@@ -247,7 +251,8 @@ class SyncEvents:
             return
         try:
             for event in self:
-                callback(event)
+                with calling(self._operation):
+                    callback(event)
         except BaseException:
             self.leave()
             raise
