@@ -14,12 +14,12 @@ import (
 
 func checkID(id string) error {
 	if id == "" {
-		return fault.InvalidArgument("the sandbox id is empty")
+		return fault.InvalidArgument("the sandbox id is empty").On("sandbox_id")
 	}
 	if len(id) > 128 || strings.ContainsFunc(id, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 	}) {
-		return fault.InvalidArgument("%q is not a sandbox id", shorten(id))
+		return fault.InvalidArgument("%q is not a sandbox id", shorten(id)).On("sandbox_id")
 	}
 	return nil
 }
@@ -32,7 +32,7 @@ func shorten(s string) string {
 }
 
 // checkLife: seconds on the wire; 0 only where a life without end is possible.
-func (c *Client) checkLife(option string, life *time.Duration) error {
+func (c *Client) checkLife(option fault.Option, life *time.Duration) error {
 	switch {
 	case life == nil:
 		return nil
@@ -47,14 +47,14 @@ func (c *Client) checkLife(option string, life *time.Duration) error {
 	return nil
 }
 
-func checkTimeout(option string, d *time.Duration) error {
+func checkTimeout(option fault.Option, d *time.Duration) error {
 	if d != nil && *d < 0 {
 		return fault.InvalidArgument("%s must not be negative; 0 means none", option)
 	}
 	return nil
 }
 
-func checkEnvs(option string, envs map[string]string) error {
+func checkEnvs(option fault.Option, envs map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(envs)) { // in order: the same error each time
 		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r == '=' || r <= ' ' || r == 0x7f }) {
 			return fault.InvalidArgument("%s has the name %q: a variable name must not be empty or have =, a space or a control character", option, shorten(name))
@@ -66,14 +66,14 @@ func checkEnvs(option string, envs map[string]string) error {
 	return nil
 }
 
-func checkText(option, s string) error {
+func checkText(option fault.Option, s string) error {
 	if strings.ContainsRune(s, 0) {
 		return fault.InvalidArgument("%s has a NUL byte", option)
 	}
 	return nil
 }
 
-func checkPath(option, path string) error {
+func checkPath(option fault.Option, path string) error {
 	if path == "" {
 		return fault.InvalidArgument("%s is empty", option)
 	}
@@ -82,7 +82,7 @@ func checkPath(option, path string) error {
 
 func checkPort(port int) error {
 	if port < 1 || port > 65535 {
-		return fault.InvalidArgument("port must be from 1 to 65535, not %d", port)
+		return fault.InvalidArgument("%s must be from 1 to 65535, not %d", fault.Option("port"), port)
 	}
 	return nil
 }
@@ -95,21 +95,21 @@ const maxArgument = 128 << 10
 
 func checkArguments(argv []string) error {
 	if len(argv) == 0 || argv[0] == "" {
-		return fault.InvalidArgument("the command is empty")
+		return fault.InvalidArgument("the command is empty").On("command")
 	}
 	total := 0
 	for i, a := range argv {
 		if strings.ContainsRune(a, 0) {
-			return fault.InvalidArgument("argument %d has a NUL byte", i)
+			return fault.InvalidArgument("argument %d has a NUL byte", i).On("command")
 		}
 		if len(a) >= maxArgument {
-			return fault.InvalidArgument("argument %d has %d bytes, more than Linux takes as one argument (%d)", i, len(a), maxArgument-1).
+			return fault.InvalidArgument("argument %d has %d bytes, more than Linux takes as one argument (%d)", i, len(a), maxArgument-1).On("command").
 				Suggest("write it to a file with files.write, or send it through stdin")
 		}
 		total += len(a) + 9
 	}
 	if total > maxArguments {
-		return fault.InvalidArgument("the arguments have %d bytes together, more than Linux takes (%d)", total, maxArguments).
+		return fault.InvalidArgument("the arguments have %d bytes together, more than Linux takes (%d)", total, maxArguments).On("command").
 			Suggest("write them to a file with files.write, or send them through stdin")
 	}
 	return nil
@@ -117,7 +117,7 @@ func checkArguments(argv []string) error {
 
 func checkUser(user string) error {
 	if strings.ContainsAny(user, ":\x00\r\n") {
-		return fault.InvalidArgument("user %q has a character that a user name cannot have", shorten(user))
+		return fault.InvalidArgument("%s %q has a character that a user name cannot have", fault.Option("user"), shorten(user))
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ type Client struct {
 // NewClient binds a host and resolved settings; it makes no request. Errors:
 // E8000 for settings that cannot work, E1001 where a key is needed and missing.
 func NewClient(host transport.Host, settings *setting.Settings) (*Client, error) {
-	p, err := registry.Find(settings.Provider)
+	p, err := registry.Find(settings.Provider, settings.Place("provider"))
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (c *Client) Connect(ctx context.Context, id string, o ConnectOptions) (*San
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
-	if err := c.checkLife("timeout", o.Timeout); err != nil {
+	if err := c.checkLife("timeout_ms", o.Timeout); err != nil {
 		return nil, err
 	}
 	h, err := c.control.Connect(ctx, id, provider.ConnectSpec(o))
@@ -96,7 +96,7 @@ func (c *Client) Connect(ctx context.Context, id string, o ConnectOptions) (*San
 func (c *Client) Open(h *handle.Handle) (*Sandbox, error) {
 	if h.Provider != c.provider.Name() {
 		return nil, fault.InvalidArgument("the handle is of provider %s, this client of %s", h.Provider, c.provider.Name()).
-			Suggest("make a client with provider=%s", h.Provider)
+			On("provider").Suggest("make a client with %s %s", fault.Option("provider"), h.Provider)
 	}
 	if err := checkID(h.SandboxID); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (c *Client) SetTimeout(ctx context.Context, id string, life time.Duration) 
 	if err := checkID(id); err != nil {
 		return err
 	}
-	if err := c.checkLife("timeout", &life); err != nil {
+	if err := c.checkLife("timeout_ms", &life); err != nil {
 		return err
 	}
 	return about(c.control.SetTimeout(ctx, id, life), id)
@@ -148,7 +148,7 @@ func (c *Client) KeepAlive(ctx context.Context, id string, life time.Duration) e
 		return err
 	}
 	if life <= 0 {
-		return fault.InvalidArgument("life must be more than 0, not %s", life)
+		return fault.InvalidArgument("%s must be more than 0, not %s", fault.Option("timeout_ms"), life)
 	}
 	return about(c.control.Extend(ctx, id, life), id)
 }
@@ -190,7 +190,7 @@ func (c *Client) Metrics(ctx context.Context, id string, start, end time.Time) (
 		return nil, err
 	}
 	if !start.IsZero() && !end.IsZero() && end.Before(start) {
-		return nil, fault.InvalidArgument("end must not be before start")
+		return nil, fault.InvalidArgument("%s must not be before %s", fault.Option("end"), fault.Option("start"))
 	}
 	m, err := c.control.Metrics(ctx, id, start, end)
 	return m, about(err, id)

@@ -198,7 +198,7 @@ func (c *Commands) check(argv []string, o *RunOptions) error {
 
 func (o *RunOptions) check() error {
 	for _, err := range []error{
-		checkTimeout("timeout", o.Timeout), checkTimeout("idle_timeout", o.IdleTimeout), checkTimeout("request_timeout", o.RequestTimeout),
+		checkTimeout("timeout_ms", o.Timeout), checkTimeout("idle_timeout_ms", o.IdleTimeout), checkTimeout("request_timeout_ms", o.RequestTimeout),
 		checkEnvs("envs", o.Envs), checkText("cwd", o.Cwd), checkText("tag", o.Tag), checkUser(o.User),
 	} {
 		if err != nil {

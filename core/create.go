@@ -74,20 +74,20 @@ func (c *Client) checkCreate(o CreateOptions) error {
 	if err := c.checkIsolation(c.control.Isolation()); err != nil {
 		return err
 	}
-	if err := c.checkLife("timeout", o.Timeout); err != nil {
+	if err := c.checkLife("timeout_ms", o.Timeout); err != nil {
 		return err
 	}
 	if err := checkEnvs("envs", o.Envs); err != nil {
 		return err
 	}
 	if strings.ContainsFunc(o.Template, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-		return fault.InvalidArgument("template %q has a space or control character", shorten(o.Template))
+		return fault.InvalidArgument("%s %q has a space or control character", fault.Option("template"), shorten(o.Template))
 	}
 	if err := checkMetadata(o.Metadata); err != nil {
 		return err
 	}
 	if len(o.IdempotencyKey) > 255 || strings.Trim(o.IdempotencyKey, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-		return fault.InvalidArgument("idempotency_key must be 1 to 255 of a-z, 0-9 and -")
+		return fault.InvalidArgument("%s must be 1 to 255 of a-z, 0-9 and -", fault.Option("idempotency_key"))
 	}
 	return checkLifecycle(o)
 }
@@ -109,10 +109,10 @@ func createNeeds(o CreateOptions) []capability.Capability {
 func checkMetadata(m map[string]string) error {
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if k == "" {
-			return fault.InvalidArgument("metadata has an empty key")
+			return fault.InvalidArgument("%s has an empty key", fault.Option("metadata"))
 		}
 		if strings.ContainsRune(k, 0) || strings.ContainsRune(m[k], 0) {
-			return fault.InvalidArgument("metadata %q has a NUL byte", shorten(k))
+			return fault.InvalidArgument("%s %q has a NUL byte", fault.Option("metadata"), shorten(k))
 		}
 	}
 	return nil
@@ -123,13 +123,13 @@ func checkLifecycle(o CreateOptions) error {
 	resumes := o.AutoResume != nil && *o.AutoResume
 	switch {
 	case o.OnTimeout != "" && o.OnTimeout != "kill" && o.OnTimeout != "pause":
-		return fault.InvalidArgument("on_timeout must be kill or pause, not %q", shorten(o.OnTimeout))
+		return fault.InvalidArgument("%s must be kill or pause, not %q", fault.Option("on_timeout"), shorten(o.OnTimeout))
 	case o.KeepMemory != nil && o.OnTimeout != "pause":
-		return fault.InvalidArgument("keep_memory needs on_timeout pause")
+		return fault.InvalidArgument("%s needs %s pause", fault.Option("keep_memory"), fault.Option("on_timeout"))
 	case resumes && o.OnTimeout != "pause":
-		return fault.InvalidArgument("auto_resume needs on_timeout pause")
+		return fault.InvalidArgument("%s needs %s pause", fault.Option("auto_resume"), fault.Option("on_timeout"))
 	case resumes && o.KeepMemory != nil && !*o.KeepMemory:
-		return fault.InvalidArgument("auto_resume needs keep_memory")
+		return fault.InvalidArgument("%s needs %s", fault.Option("auto_resume"), fault.Option("keep_memory"))
 	}
 	return nil
 }

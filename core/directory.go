@@ -16,7 +16,7 @@ func (f *Files) List(ctx context.Context, path string, depth int, o FileOptions)
 		return nil, err
 	}
 	if depth < 0 || depth > math.MaxInt32 {
-		return nil, fault.InvalidArgument("depth must be at least 1, not %d", depth)
+		return nil, fault.InvalidArgument("%s must be at least 1, not %d", fault.Option("depth"), depth)
 	}
 	if depth > 1 {
 		if err := f.s.client.need(capability.FilesDepth); err != nil {

@@ -125,9 +125,9 @@ func (f *Files) open(ctx context.Context, path string, o FileOptions, bulk bool)
 		return nil, err
 	}
 	if o.Offset < 0 || o.Length < 0 {
-		return nil, fault.InvalidArgument("offset and length must not be negative")
+		return nil, fault.InvalidArgument("%s and %s must not be negative", fault.Option("offset"), fault.Option("length"))
 	}
-	if err := checkTimeout("idle_timeout", o.IdleTimeout); err != nil {
+	if err := checkTimeout("idle_timeout_ms", o.IdleTimeout); err != nil {
 		return nil, err
 	}
 	if o.Offset != 0 || o.Length != 0 {
@@ -139,7 +139,7 @@ func (f *Files) open(ctx context.Context, path string, o FileOptions, bulk bool)
 	return resp, f.failed(ctx, err)
 }
 
-func (f *Files) check(option, path, user string) error {
+func (f *Files) check(option fault.Option, path, user string) error {
 	if err := f.s.client.need(capability.Files); err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (f *Files) WriteMany(ctx context.Context, files []File, o WriteOptions) ([]
 			return nil, err
 		}
 		if seen[file.Path] {
-			return nil, fault.InvalidArgument("path %s is there twice", shorten(file.Path))
+			return nil, fault.InvalidArgument("%s %s is there twice", fault.Option("path"), shorten(file.Path))
 		}
 		seen[file.Path] = true
 	}

@@ -41,11 +41,11 @@ func (c *Client) List(o ListOptions) (*Pages, error) {
 		return nil, err
 	}
 	if o.Limit < 0 || o.Limit > 100 {
-		return nil, fault.InvalidArgument("limit must be from 1 to 100, not %d", o.Limit)
+		return nil, fault.InvalidArgument("%s must be from 1 to 100, not %d", fault.Option("limit"), o.Limit)
 	}
 	for _, s := range o.State {
 		if s != "running" && s != "paused" {
-			return nil, fault.InvalidArgument("state must be running or paused, not %q", shorten(s))
+			return nil, fault.InvalidArgument("%s must be running or paused, not %q", fault.Option("state"), shorten(s))
 		}
 	}
 	return &Pages{client: c, spec: provider.ListSpec(o)}, nil

@@ -42,7 +42,7 @@ func (c *Commands) FollowRunning(ctx context.Context, sel Selector, o RunOptions
 
 func checkSelector(sel Selector) error {
 	if sel.PID == 0 && sel.Tag == "" {
-		return fault.InvalidArgument("a process needs a pid or a tag")
+		return fault.InvalidArgument("a process needs a %s or a %s", fault.Option("pid"), fault.Option("tag"))
 	}
 	return checkText("tag", sel.Tag)
 }

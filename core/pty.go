@@ -56,7 +56,7 @@ func terminalEnvs(envs map[string]string) map[string]string {
 
 func checkSize(s Size) error {
 	if s.Cols == 0 || s.Rows == 0 || s.Cols > 65535 || s.Rows > 65535 {
-		return fault.InvalidArgument("size must be from 1 to 65535 columns and rows, not %dx%d", s.Cols, s.Rows)
+		return fault.InvalidArgument("%s and %s must be from 1 to 65535, not %dx%d", fault.Option("cols"), fault.Option("rows"), s.Cols, s.Rows)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (f *Files) watchable(path, user string, idle *time.Duration) error {
 	if err := f.s.client.need(capability.FilesWatch); err != nil {
 		return err
 	}
-	if err := checkTimeout("idle_timeout", idle); err != nil {
+	if err := checkTimeout("idle_timeout_ms", idle); err != nil {
 		return err
 	}
 	return f.check("path", path, user)

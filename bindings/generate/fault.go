@@ -98,6 +98,9 @@ func (in *inspector) errors(m *Model) error {
 	}
 	for i := range t.NumField() {
 		f := t.Field(i)
+		if !f.IsExported() {
+			continue
+		}
 		m.Fields = append(m.Fields, errorField(f, wording(comments[f.Name], constants)))
 	}
 	return nil

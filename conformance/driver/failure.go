@@ -25,6 +25,7 @@ func failure(err error) *runner.Failure {
 		return f
 	}
 	f.Code, f.Message, f.Suggestion, f.Status, f.RequestID = string(e.Code), e.Message, e.Suggestion, e.Status, e.RequestID
+	f.Option = e.Option.String()
 	f.Retryable, f.RetryAfterMS, f.Kind, f.Clock, f.Killed = e.Retryable, e.RetryAfter.Milliseconds(), e.Kind, e.Clock, e.Killed
 	f.LimitMS, f.SandboxID, f.PID = float64(e.Limit.Microseconds())/1000, e.SandboxID, e.PID
 	if r, ok := e.Partial.(*core.CommandResult); ok {

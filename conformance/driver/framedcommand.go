@@ -199,6 +199,7 @@ func framedFailure(err error) *runner.Failure {
 	}
 	f.Texts = append(f.Texts, e.CauseText, e.Suggestion)
 	f.Code, f.Message, f.Suggestion, f.Status, f.RequestID = e.Code, e.Message, e.Suggestion, e.Status, e.RequestID
+	f.Option = e.Option
 	f.Retryable, f.RetryAfterMS, f.Kind, f.Clock, f.Killed = e.Retryable, e.RetryAfterMS, e.Kind, e.Clock, e.Killed
 	f.LimitMS, f.SandboxID, f.PID, f.Cancelled = float64(e.LimitMS), e.SandboxID, e.PID, e.Cancelled
 	if e.Partial != nil {

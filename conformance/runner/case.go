@@ -162,6 +162,8 @@ type Expect struct {
 type Pattern struct {
 	Has    []string `json:"has,omitempty"`
 	HasNot []string `json:"has_not,omitempty"`
+	// Option: the message names the option that is wrong, as the language spells it.
+	Option bool `json:"option,omitempty"`
 }
 
 // Requests is what the peer must have seen.

@@ -3,6 +3,7 @@ package runner
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
@@ -100,10 +101,23 @@ func (o *outcome) checkEnd(call *Call) []string {
 		return []string{err.Error()}
 	}
 	all := f.check(call)
-	for _, p := range match(call.Error, got, false) {
+	for _, p := range match(spelledAlike(call.Error), spelledAlike(got), false) {
 		all = append(all, "error"+p+"; it is "+f.Texts[0])
 	}
 	return all
+}
+
+// spelledAlike makes one spelling of the option of an error: timeout_ms is
+// timeoutMs, timeout and Timeout elsewhere.
+func spelledAlike(failure any) any {
+	m, ok := failure.(map[string]any)
+	option, named := m["option"].(string)
+	if !ok || !named {
+		return failure
+	}
+	m = maps.Clone(m)
+	m["option"] = strings.TrimSuffix(strings.ReplaceAll(strings.ToLower(option), "_", ""), "ms")
+	return m
 }
 
 // check holds for every error: it has a code and words, and shows no secret.
@@ -124,6 +138,9 @@ func (f *Failure) check(call *Call) []string {
 				all = append(all, fmt.Sprintf("%q shows in %q", not, text))
 			}
 		}
+	}
+	if call.Texts.Option && (f.Option == "" || !strings.Contains(f.Message, f.Option)) {
+		all = append(all, fmt.Sprintf("the option %q is not in %q", f.Option, f.Message))
 	}
 	for _, has := range call.Texts.Has {
 		if !strings.Contains(f.Message+" "+f.Suggestion, has) {

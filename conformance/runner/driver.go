@@ -37,6 +37,7 @@ type Failure struct {
 	Code         string   `json:"code"`
 	Message      string   `json:"message"`
 	Suggestion   string   `json:"suggestion,omitempty"`
+	Option       string   `json:"option,omitempty"` // as the language spells it
 	Status       int      `json:"status,omitempty"`
 	RequestID    string   `json:"request_id,omitempty"`
 	Retryable    bool     `json:"retryable"`

@@ -31,9 +31,9 @@ func (c *Client) SignedURL(path, user string, write bool, expires time.Duration)
 	q := query{{"username", user}, {"path", path}}
 	switch {
 	case c.cfg.AccessToken == "" && expires != 0:
-		return "", fault.InvalidArgument("expires needs a sandbox that has an access token").Suggest("leave expires out")
+		return "", fault.InvalidArgument("%s needs a sandbox that has an access token", fault.Option("expires_ms")).Suggest("leave %s out", fault.Option("expires_ms"))
 	case expires < 0:
-		return "", fault.InvalidArgument("expires must not be negative")
+		return "", fault.InvalidArgument("%s must not be negative", fault.Option("expires_ms"))
 	case c.cfg.AccessToken != "":
 		q = append(q, c.sign(path, user, write, expires)...)
 	}

@@ -152,10 +152,10 @@ func (c *Client) writable(metadata map[string]string) error {
 	}
 	for _, k := range sortedKeys(metadata) {
 		if !isToken(k) || len(k) > 246 {
-			return fault.InvalidArgument("metadata key %q must be an HTTP token of at most 246 characters", k)
+			return fault.InvalidArgument("%s key %q must be an HTTP token of at most 246 characters", fault.Option("metadata"), k)
 		}
 		if strings.ContainsFunc(metadata[k], func(r rune) bool { return r < ' ' || r > '~' }) {
-			return fault.InvalidArgument("metadata value of %q must be printable ASCII", k)
+			return fault.InvalidArgument("%s value of %q must be printable ASCII", fault.Option("metadata"), k)
 		}
 	}
 	return nil

@@ -29,6 +29,9 @@ type Error struct {
 	SandboxID string        // the sandbox concerned, when known
 	PID       uint32        // the process concerned, when known
 	Partial   any           // what was received before the failure (*core.CommandResult for commands)
+	Option    Option        // the option that is wrong, as the method table spells it; may be empty
+
+	message, suggestion []Part // where Message and Suggestion name options; nil = nowhere
 }
 
 // Error renders code, message and suggestion.
@@ -47,18 +50,42 @@ func (e *Error) Error() string {
 // Unwrap gives the cause, so that errors.Is reaches context.Canceled and friends.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// New makes an error of a code with a formatted message.
+// New makes an error of a code with a formatted message. A %s whose argument is
+// an Option shows it in the caller's language.
 func New(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Docs: DocsPage}
+	e := &Error{Code: code, Message: fmt.Sprintf(format, args...), Docs: DocsPage, message: parts(format, args)}
+	if e.message != nil {
+		e.Option = e.message[1].Option
+	}
+	return e
 }
 
 // DocsPage explains every code.
 const DocsPage = "docs/errors.md"
 
-// Suggest adds what the caller should change and returns e.
+// Suggest adds what the caller should change and returns e. Options are shown as
+// New does.
 func (e *Error) Suggest(format string, args ...any) *Error {
-	e.Suggestion = fmt.Sprintf(format, args...)
+	e.Suggestion, e.suggestion = fmt.Sprintf(format, args...), parts(format, args)
 	return e
+}
+
+// On says which option is wrong and returns e.
+func (e *Error) On(option Option) *Error {
+	e.Option = option
+	return e
+}
+
+// Spelled gives message and suggestion with each option as spell writes it; the
+// fields themselves have Go's spelling.
+func (e *Error) Spelled(spell func(Option) string) (message, suggestion string) {
+	return spelled(e.message, e.Message, spell), spelled(e.suggestion, e.Suggestion, spell)
+}
+
+// Parts gives message and suggestion cut where they name options; nil where they
+// name none.
+func (e *Error) Parts() (message, suggestion []Part) {
+	return current(e.message, e.Message), current(e.suggestion, e.Suggestion)
 }
 
 // Because adds the cause and returns e.

@@ -58,10 +58,10 @@ func (h Handle) ToJSON() ([]byte, error) {
 func FromJSON(b []byte) (*Handle, error) {
 	var h Handle
 	if err := json.Unmarshal(b, &h); err != nil {
-		return nil, fault.InvalidArgument("this is not a sandbox handle in JSON").Because(err)
+		return nil, fault.InvalidArgument("this is not a sandbox handle in JSON").On("handle").Because(err)
 	}
 	if h.Provider == "" || h.SandboxID == "" {
-		return nil, fault.InvalidArgument("a sandbox handle needs provider and sandbox_id")
+		return nil, fault.InvalidArgument("a sandbox handle needs provider and sandbox_id").On("handle")
 	}
 	return &h, nil
 }

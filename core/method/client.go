@@ -2,6 +2,7 @@ package method
 
 import (
 	"encoding/json"
+	"reflect"
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/core"
@@ -51,7 +52,7 @@ type Account struct {
 func NewAccount(text []byte) (*Account, error) {
 	var c Client
 	if err := json.Unmarshal(text, &c); err != nil {
-		return nil, fault.InvalidArgument("the client settings of a call do not fit: %s", jsonReason(err))
+		return nil, unfit(reflect.TypeFor[Client](), err)
 	}
 	s, err := setting.Resolve(c.input())
 	if err != nil {
@@ -90,7 +91,7 @@ func (c *Call) client() (*core.Client, error) {
 	s := c.Account.settings
 	if c.RequestTimeoutMS != nil {
 		if *c.RequestTimeoutMS < 0 {
-			return nil, fault.InvalidArgument("request_timeout must not be negative; 0 means none")
+			return nil, fault.InvalidArgument("%s must not be negative; 0 means none", fault.Option("request_timeout_ms"))
 		}
 		mine := *s
 		mine.RequestTimeout = *duration(c.RequestTimeoutMS)

@@ -148,7 +148,7 @@ func (p *CommandOptions) argv() ([]string, error) {
 		return core.Shell(p.Command), nil
 	}
 	if p.Command != "" {
-		return nil, fault.InvalidArgument("command and argv exclude each other")
+		return nil, fault.InvalidArgument("%s and %s exclude each other", fault.Option("command"), fault.Option("argv"))
 	}
 	return p.Argv, nil
 }

@@ -6,11 +6,9 @@ package method
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"reflect"
 
 	"github.com/agent-sandbox/agent-sandbox/core"
-	"github.com/agent-sandbox/agent-sandbox/core/fault"
 	"github.com/agent-sandbox/agent-sandbox/core/handle"
 	"github.com/agent-sandbox/agent-sandbox/core/plane"
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
@@ -50,7 +48,7 @@ func (m *Method) Run(ctx context.Context, c *Call) (any, error) {
 	p := reflect.New(m.Params).Interface()
 	if len(c.Params) > 0 {
 		if err := json.Unmarshal(c.Params, p); err != nil {
-			return nil, fault.InvalidArgument("the parameters do not fit the method: %s", jsonReason(err))
+			return nil, unfit(m.Params, err)
 		}
 	}
 	return m.run(ctx, c, p)
@@ -94,15 +92,6 @@ type none = *struct{}
 // The type parameters P below are pointers to parameters: all pointers share one
 // instance of generic code, and the WebAssembly build has one of each instead of
 // fifty.
-
-// jsonReason says what is wrong in the names of the parameters, without Go's types.
-func jsonReason(err error) string {
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) && kind.Field != "" {
-		return kind.Field + " cannot be a " + kind.Value
-	}
-	return err.Error()
-}
 
 // inner is a method for hosts themselves.
 func inner[P, R any](name string, fn func(context.Context, *Call, P) (R, error)) Method {

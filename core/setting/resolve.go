@@ -15,6 +15,7 @@ import (
 type value struct {
 	text string
 	from Source
+	name string // of the variable or the key of config.toml; "" = an argument
 }
 
 type resolver struct {
@@ -63,7 +64,7 @@ func (r *resolver) pickProfile() error {
 // lookup finds one setting in the order of the sources. An empty variable is unset.
 func (r *resolver) lookup(key, argument string) value {
 	if argument != "" {
-		return value{argument, FromArgument}
+		return value{argument, FromArgument, ""}
 	}
 	n := names[slices.IndexFunc(names, func(n name) bool { return n.key == key })]
 	variables := []string{n.ours}
@@ -76,27 +77,27 @@ func (r *resolver) lookup(key, argument string) value {
 	}{{r.in.Env, FromEnvironment}, {r.dotEnv, FromDotEnv}} {
 		for _, v := range variables {
 			if text := layer.vars[v]; text != "" {
-				return value{text, layer.from}
+				return value{text, layer.from, v}
 			}
 		}
 	}
 	if text := r.config["profile."+r.profile+"."+key]; r.profile != "" && text != "" {
-		return value{text, FromConfig}
+		return value{text, FromConfig, key}
 	}
 	if text := r.config[key]; text != "" {
-		return value{text, FromConfig}
+		return value{text, FromConfig, key}
 	}
-	return value{"", FromDefault}
+	return value{"", FromDefault, ""}
 }
 
 func (r *resolver) settings() (*Settings, error) {
 	a := r.in.Arguments
-	s := &Settings{from: map[string]Source{}}
+	s := &Settings{from: map[string]Source{}, names: map[string]string{}}
 	provider := r.lookup("provider", a.Provider)
 	if provider.text == "" {
 		provider.text = r.guess()
 	}
-	s.Provider, s.from["provider"] = provider.text, provider.from
+	s.Provider, s.from["provider"], s.names["provider"] = provider.text, provider.from, provider.name
 	r.family = s.Provider != "local"
 	for _, t := range []struct {
 		key      string
@@ -111,7 +112,7 @@ func (r *resolver) settings() (*Settings, error) {
 		{"min_isolation", &s.MinIsolation, a.MinIsolation},
 	} {
 		v := r.lookup(t.key, t.argument)
-		*t.to, s.from[t.key] = v.text, v.from
+		*t.to, s.from[t.key], s.names[t.key] = v.text, v.from, v.name
 	}
 	if err := r.typed(s); err != nil {
 		return nil, err
@@ -139,13 +140,13 @@ func (r *resolver) typed(s *Settings) error {
 		s.Debug, s.from["debug"] = *a.Debug, FromArgument
 	}
 	var err error
-	if s.RequestTimeout, err = r.seconds("http_timeout", "request_timeout", a.RequestTimeout, DefaultRequestTimeout); err != nil {
+	if s.RequestTimeout, err = r.seconds("http_timeout", "request_timeout_ms", a.RequestTimeout, DefaultRequestTimeout); err != nil {
 		return err
 	}
 	s.IdleTimeout = DefaultIdleTimeout
 	if a.IdleTimeout != nil {
 		if s.IdleTimeout = *a.IdleTimeout; s.IdleTimeout < 0 {
-			return fault.InvalidArgument("idle_timeout must not be negative; 0 means none")
+			return fault.InvalidArgument("%s must not be negative; 0 means none", fault.Option("idle_timeout_ms"))
 		}
 	}
 	return r.retries(s)
@@ -153,22 +154,23 @@ func (r *resolver) typed(s *Settings) error {
 
 func (r *resolver) retries(s *Settings) error {
 	s.Retries = DefaultRetries
+	said := place("retries", FromArgument, "")
 	if n := r.in.Arguments.Retries; n != nil {
 		s.Retries = *n
 	} else if v := r.lookup("retries", ""); v.text != "" {
 		n, err := strconv.Atoi(v.text)
 		if err != nil {
-			return fault.InvalidArgument("retries from %s must be a whole number, not %q", v.from, clip(v.text))
+			return fault.InvalidArgument("%s must be a whole number, not %q", place("retries", v.from, v.name), clip(v.text)).On("retries")
 		}
-		s.Retries = n
+		s.Retries, said = n, place("retries", v.from, v.name)
 	}
 	if s.Retries < 0 || s.Retries > 100 {
-		return fault.InvalidArgument("retries must be from 0 (off) to 100, not %d", s.Retries)
+		return fault.InvalidArgument("%s must be from 0 (off) to 100, not %d", said, s.Retries).On("retries")
 	}
 	return nil
 }
 
-func (r *resolver) seconds(key, option string, argument *time.Duration, def time.Duration) (time.Duration, error) {
+func (r *resolver) seconds(key string, option fault.Option, argument *time.Duration, def time.Duration) (time.Duration, error) {
 	if argument != nil {
 		if *argument < 0 {
 			return 0, fault.InvalidArgument("%s must not be negative; 0 means none", option)
@@ -181,7 +183,7 @@ func (r *resolver) seconds(key, option string, argument *time.Duration, def time
 	}
 	f, err := strconv.ParseFloat(v.text, 64)
 	if err != nil || math.IsNaN(f) || f < 0 || f > 1e9 {
-		return 0, fault.InvalidArgument("%s from %s must be seconds from 0 (none) up, not %q", key, v.from, clip(v.text))
+		return 0, fault.InvalidArgument("%s must be seconds from 0 (none) up, not %q", place(option, v.from, v.name), clip(v.text)).On(option)
 	}
 	if f == 0 {
 		return 0, nil
@@ -198,29 +200,29 @@ func clip(s string) string {
 
 func check(s *Settings) error {
 	if !slices.Contains([]string{"", "none", "namespaces", "gvisor", "vm"}, s.MinIsolation) {
-		return fault.InvalidArgument("min_isolation from %s must be namespaces, gvisor or vm, not %q", s.From("min_isolation"), clip(s.MinIsolation))
+		return fault.InvalidArgument("%s must be namespaces, gvisor or vm, not %q", s.Place("min_isolation"), clip(s.MinIsolation)).On("min_isolation")
 	}
 	if strings.ContainsFunc(s.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return fault.InvalidArgument("api_key from %s has a character that a key cannot have", s.From("api_key"))
+		return fault.InvalidArgument("%s has a character that a key cannot have", s.Place("api_key")).On("api_key")
 	}
-	if err := checkURL("api_url", s.APIURL, s.From("api_url")); err != nil {
+	if err := s.checkURL("api_url", s.APIURL); err != nil {
 		return err
 	}
-	if err := checkURL("sandbox_url", s.SandboxURL, s.From("sandbox_url")); err != nil {
+	if err := s.checkURL("sandbox_url", s.SandboxURL); err != nil {
 		return err
 	}
 	if strings.ContainsAny(s.Domain, "/@?#\\ \t\r\n") {
-		return fault.InvalidArgument("domain from %s must be a bare host name such as %s, not %q", s.From("domain"), DefaultDomain, clip(s.Domain))
+		return fault.InvalidArgument("%s must be a bare host name such as %s, not %q", s.Place("domain"), DefaultDomain, clip(s.Domain)).On("domain")
 	}
 	return checkTrust(s)
 }
 
-func checkURL(key, text string, from Source) error {
+func (s *Settings) checkURL(key fault.Option, text string) error {
 	if text == "" {
 		return nil
 	}
 	if !uri.IsBase(text) {
-		return fault.InvalidArgument("%s from %s must be http:// or https:// with a host, and without user, query or fragment", key, from)
+		return fault.InvalidArgument("%s must be http:// or https:// with a host, and without user, query or fragment", s.Place(key)).On(key)
 	}
 	return nil
 }
@@ -232,10 +234,10 @@ func checkTrust(s *Settings) error {
 	if s.APIKey == "" || keyFrom == FromDotEnv {
 		return nil
 	}
-	for _, key := range []string{"api_url", "sandbox_url", "domain"} {
-		if s.From(key) == FromDotEnv {
-			return fault.InvalidArgument("%s comes from .env but api_key comes from %s: a .env may only name a server together with its own key", key, keyFrom).
-				Suggest("put both into .env, or pass %s as an argument", key)
+	for _, key := range []fault.Option{"api_url", "sandbox_url", "domain"} {
+		if s.From(string(key)) == FromDotEnv {
+			return fault.InvalidArgument("%s names a server but %s does not come from there (%s): a .env may only name a server together with its own key", s.Place(key), fault.Option("api_key"), keyFrom).
+				On(key).Suggest("put both into .env, or pass %s as an argument", key)
 		}
 	}
 	return nil

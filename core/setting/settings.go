@@ -1,6 +1,10 @@
 package setting
 
-import "time"
+import (
+	"time"
+
+	"github.com/agent-sandbox/agent-sandbox/core/fault"
+)
 
 // Arguments are what the caller gave. nil and "" mean unset; a pointer to false
 // or 0 is an explicit value.
@@ -39,7 +43,8 @@ type Settings struct {
 	IdleTimeout    time.Duration // 0 = none
 	Retries        int
 
-	from map[string]Source
+	from  map[string]Source
+	names map[string]string // of the variable or the key of config.toml, where no argument
 }
 
 // From tells where the value of a config key came from.
@@ -48,6 +53,22 @@ func (s *Settings) From(key string) Source {
 		return src
 	}
 	return FromDefault
+}
+
+// Place names a setting as whoever made it knows it: an option, a variable, a
+// key of config.toml.
+func (s *Settings) Place(key fault.Option) any {
+	return place(key, s.From(string(key)), s.names[string(key)])
+}
+
+func place(option fault.Option, from Source, name string) any {
+	switch from {
+	case FromEnvironment:
+		return name
+	case FromDotEnv, FromConfig:
+		return name + " in " + string(from)
+	}
+	return option
 }
 
 // Defaults.

@@ -14,6 +14,7 @@ type Failure struct {
 	Code         string          `json:"code"`
 	Message      string          `json:"message"`
 	Suggestion   string          `json:"suggestion,omitempty"`
+	Option       string          `json:"option,omitempty"`
 	Docs         string          `json:"docs,omitempty"`
 	CauseText    string          `json:"cause,omitempty"`
 	Status       int             `json:"status,omitempty"`

@@ -65,9 +65,31 @@ class Session {
     if (signal.aborted && e === signal.reason) {
       return { code: 'E5006', message: e.message, cancelled: true, texts }
     }
-    const { code, message, suggestion, status, requestId, retryable, retryAfterMs, kind, clock } = e
+    const {
+      code,
+      message,
+      suggestion,
+      option,
+      status,
+      requestId,
+      retryable,
+      retryAfterMs,
+      kind,
+      clock,
+    } = e
     return snake({
-      ...{ code, message, suggestion, status, requestId, retryable, retryAfterMs, kind, clock },
+      ...{
+        code,
+        message,
+        suggestion,
+        option,
+        status,
+        requestId,
+        retryable,
+        retryAfterMs,
+        kind,
+        clock,
+      },
       ...{ limitMs: e.limitMs, killed: e.killed, sandboxId: e.sandboxId, pid: e.pid, texts },
       partial: e.partial && result(e.partial),
     })

@@ -141,7 +141,7 @@ def failure(error: BaseException) -> dict[str, Any]:
     if not isinstance(shown, SandboxError):
         return {"cancelled": cancelled, "texts": texts, "code": "E5006" if cancelled else "", "message": str(shown)}
     texts.append(repr(pickle.loads(pickle.dumps(shown))))
-    fields = ("code", "message", "suggestion", "status", "request_id", "kind", "clock", "sandbox_id", "pid")
+    fields = ("code", "message", "suggestion", "option", "status", "request_id", "kind", "clock", "sandbox_id", "pid")
     told = {k: getattr(shown, k) for k in fields if getattr(shown, k) is not None}
     told |= {"retryable": shown.retryable, "killed": shown.killed, "cancelled": cancelled, "texts": texts}
     for name, seconds in (("retry_after_ms", shown.retry_after), ("limit_ms", shown.limit)):

@@ -58,7 +58,7 @@ func (b backend) Open(cfg provider.Config) (provider.Control, error) {
 	// no request works without.
 	if s.APIKey == "" && !s.Debug && !s.NeedsServer() {
 		return nil, fault.New(fault.CodeInvalidAPIKey, "provider %s needs an API key", b.preset.Name).
-			Suggest("set E2B_API_KEY or pass api_key; or use provider=local, which needs none")
+			On("api_key").Suggest("set E2B_API_KEY or pass %s; or use %s local, which needs none", fault.Option("api_key"), fault.Option("provider"))
 	}
 	return c, nil
 }

@@ -43,7 +43,7 @@ func (c *control) rest(ctx context.Context, q call) (head *transport.Response, e
 		head, err = c.once(ctx, request, q)
 		return connect.Classify(ctx, err, q.area)
 	})
-	return head, err
+	return head, advised(err)
 }
 
 func (c *control) request(q call) (*transport.Request, error) {
@@ -80,7 +80,7 @@ func (c *control) once(ctx context.Context, r *transport.Request, q call) (*tran
 	}
 	defer resp.Body.Close()
 	if resp.Status < 200 || resp.Status > 299 {
-		return nil, c.refusal(connect.Failure(resp, connect.ReadSome(limited, c.host, resp.Body, 64<<10), connect.SecretsOf(r.Header)), resp)
+		return nil, refusal(connect.Failure(resp, connect.ReadSome(limited, c.host, resp.Body, 64<<10), connect.SecretsOf(r.Header)))
 	}
 	b, err := connect.ReadAll(limited, resp.Body, maxAnswer)
 	if err != nil || q.out == nil {
@@ -93,9 +93,19 @@ func (c *control) once(ctx context.Context, r *transport.Request, q call) (*tran
 }
 
 // refusal explains a redirect: credentials never follow one.
-func (c *control) refusal(e *connect.Error, resp *transport.Response) *connect.Error {
-	if resp.Status >= 300 && resp.Status < 400 {
-		e.Message = "the API answered with a redirect, which is not followed: set api_url to the final address"
+func refusal(e *connect.Error) *connect.Error {
+	if isRedirect(e.Status) {
+		e.Message = "the API answered with a redirect, which is not followed"
 	}
 	return e
+}
+
+func isRedirect(status int) bool { return status >= 300 && status < 400 }
+
+// advised says what to do where the API itself does not.
+func advised(err error) error {
+	if e := fault.As(err); e != nil && isRedirect(e.Status) {
+		return e.On("api_url").Suggest("set %s to the final address", fault.Option("api_url"))
+	}
+	return err
 }

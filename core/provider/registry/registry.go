@@ -22,14 +22,15 @@ func Names() []string {
 	return names
 }
 
-// Find gives a provider by name; E8000 names the known ones.
-func Find(name string) (provider.Provider, error) {
+// Find gives a provider by name; E8000 names the known ones, and said, the option
+// or variable that asked for it.
+func Find(name string, said any) (provider.Provider, error) {
 	for _, p := range all() {
 		if p.Name() == name {
 			return p, nil
 		}
 	}
-	return nil, fault.InvalidArgument("provider %q is unknown: use one of %s", name, strings.Join(Names(), ", "))
+	return nil, fault.InvalidArgument("%s %q is unknown: use one of %s", said, name, strings.Join(Names(), ", ")).On("provider")
 }
 
 // Need is E3004 unless p can do c; it names a provider that can.

@@ -25,12 +25,12 @@ func TestAMissingCapabilityNamesItselfAndAProviderThatHasIt(t *testing.T) {
 
 func TestProvidersAreFoundByName(t *testing.T) {
 	for _, name := range Names() {
-		p, err := Find(name)
+		p, err := Find(name, "provider")
 		require.NoError(t, err)
 		require.Equal(t, name, p.Name())
 	}
 	var none provider.Provider
-	none, err := Find("nope")
+	none, err := Find("nope", "provider")
 	require.Nil(t, none)
 	require.Equal(t, fault.CodeInvalidArgument, fault.CodeOf(err))
 	require.ErrorContains(t, err, "local")

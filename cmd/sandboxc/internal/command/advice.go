@@ -68,6 +68,8 @@ func guided(err error) error {
 	switch {
 	case e.Code == fault.CodeSandboxNotFound && e.Suggestion == "":
 		e.Suggestion = "sandboxc list shows those that exist"
+	case e.Code == fault.CodeInvalidAPIKey && e.Status == 0:
+		e.Suggestion = "set E2B_API_KEY; or use --provider local, which needs none"
 	case e.Code == fault.CodeTemplateNotFound && e.Suggestion == "":
 		e.Suggestion = "sandboxc doctor shows those of this machine"
 	case e.Code == fault.CodeConnectFailed && leadsNowhere(e.Message, os.Getenv("E2B_API_URL")):

@@ -15,6 +15,7 @@ type failure struct {
 	Code       fault.Code `json:"code"`
 	Message    string     `json:"message"`
 	Suggestion string     `json:"suggestion,omitempty"`
+	Option     string     `json:"option,omitempty"`
 	Docs       string     `json:"docs"`
 	Status     int        `json:"status,omitempty"`
 	RequestID  string     `json:"request_id,omitempty"`
@@ -29,11 +30,13 @@ type failure struct {
 	Partial    any        `json:"partial,omitempty"`
 }
 
-// Explain makes any error one of ours. Files of this machine are arguments of
+// Explain makes any error one of ours, in the words of a command line. Files of this machine are arguments of
 // the caller; what nobody expected is E9000.
 func Explain(err error) *fault.Error {
 	if e := fault.As(err); e != nil {
-		return e
+		mine := *e
+		mine.Message, mine.Suggestion = e.Spelled(flag)
+		return &mine
 	}
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -44,7 +47,7 @@ func Explain(err error) *fault.Error {
 
 func newFailure(e *fault.Error) failure {
 	f := failure{
-		Code: e.Code, Message: e.Message, Suggestion: e.Suggestion, Docs: page(e), Status: e.Status, RequestID: e.RequestID,
+		Code: e.Code, Message: e.Message, Suggestion: e.Suggestion, Option: shownFlag(e.Option), Docs: page(e), Status: e.Status, RequestID: e.RequestID,
 		Retryable: e.Retryable, RetryAfter: e.RetryAfter.Seconds(), Kind: e.Kind, Clock: e.Clock, Limit: e.Limit.Seconds(),
 		Killed: e.Killed, SandboxID: e.SandboxID, PID: e.PID, Partial: e.Partial,
 	}

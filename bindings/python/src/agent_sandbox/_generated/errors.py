@@ -73,6 +73,7 @@ class SandboxError(Exception):
         sandbox_id: The sandbox concerned, when known.
         pid: The process concerned, when known.
         partial: What was received before the failure (a CommandResult for commands).
+        option: The option that is wrong, as the method table spells it.
     """
 
     code: str = "E9000"
@@ -96,6 +97,7 @@ class SandboxError(Exception):
         sandbox_id: str | None = None,
         pid: int | None = None,
         partial: Any = None,
+        option: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -115,6 +117,7 @@ class SandboxError(Exception):
         self.sandbox_id = sandbox_id
         self.pid = pid
         self.partial = partial
+        self.option = option
 
     def __str__(self) -> str:
         hint = f" ({self.suggestion})" if self.suggestion else ""
@@ -446,4 +449,5 @@ def error_from_json(data: Mapping[str, Any], partial: Any = None) -> SandboxErro
         sandbox_id=data.get("sandbox_id"),
         pid=data.get("pid"),
         partial=partial,
+        option=data.get("option"),
     )

@@ -1,0 +1,56 @@
+package method
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/agent-sandbox/agent-sandbox/core/fault"
+)
+
+func TestParametersThatDoNotFitAreExplainedInTheCallersTerms(t *testing.T) {
+	for _, c := range []struct{ method, params, option, message string }{
+		{"commands.run", `{"envs": {"A": 1}}`, "envs", "envs: values must be text, not a number"},
+		{"commands.run", `{"envs": 5}`, "envs", "envs must be an object, not a number"},
+		{"commands.run", `{"argv": ["a", null, {}]}`, "argv", "argv: each must be text, not an object"},
+		{"commands.run", `{"cwd": ["a"]}`, "cwd", "cwd must be text, not a list"},
+		{"commands.run", `{"timeout_ms": 1.5}`, "timeout_ms", "timeout_ms must be a whole number, not 1.5"},
+		{"commands.run", `{"timeout_ms": "5"}`, "timeout_ms", "timeout_ms must be a whole number, not text"},
+		{"commands.run", `{"stdin": "yes"}`, "stdin", "stdin must be true or false, not text"},
+		{"commands.kill", `{"pid": -1}`, "pid", "pid must be a whole number from 0 up, not -1"},
+		{"sandbox.create", `{"cpu_count": true}`, "cpu_count", "cpu_count must be a number, not true or false"},
+		{"sandbox.create", `{"mounts": [{"source": 1}]}`, "mounts.source", "mounts.source must be text, not a number"},
+		{"sandbox.create", `{"network": {"allow_out": "x"}}`, "network.allow_out", "network.allow_out must be a list, not text"},
+		{"files.write_files", `{"files": [{"source": {"id": -1}}]}`, "files.source.id", "files.source.id must be a whole number from 0 up, not -1"},
+		{"commands.run", `{`, "", "the parameters cannot be read"},
+	} {
+		t.Run(c.method+" "+c.params, func(t *testing.T) {
+			_, err := find(t, c.method).Run(context.Background(), &Call{Params: json.RawMessage(c.params)})
+			require.Equal(t, fault.CodeInvalidArgument, fault.CodeOf(err))
+			require.Equal(t, fault.Option(c.option), fault.As(err).Option)
+			message, _ := fault.As(err).Spelled(inTable)
+			require.Equal(t, c.message, message)
+		})
+	}
+}
+
+func TestSettingsThatDoNotFitAreNamedAlone(t *testing.T) {
+	_, err := NewAccount([]byte(`{"arguments": {"api_key": 5}}`))
+	message, _ := fault.As(err).Spelled(inTable)
+	require.Equal(t, "api_key must be text, not a number", message)
+	require.Equal(t, "APIKey must be text, not a number", fault.As(err).Message)
+}
+
+func inTable(o fault.Option) string { return string(o) }
+
+func find(t *testing.T, name string) *Method {
+	for _, m := range Table() {
+		if m.Name == name {
+			return &m
+		}
+	}
+	require.FailNow(t, "no method "+name)
+	return nil
+}
