@@ -18,10 +18,17 @@ async def one(n=0):
 
 def test_a_hundred_loops_one_after_the_other(program: Run) -> None:
     code = """
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) >> 8
 asyncio.run(one()); before = descriptors()
+for n in range(30):
+    asyncio.run(one(n))
+warm = resident()
 for n in range(100):
     asyncio.run(one(n))
 assert descriptors() <= before + 1, (before, descriptors())
+assert resident() <= warm + 10, (warm, resident())
 """
     program(_TOOLS + code)
 

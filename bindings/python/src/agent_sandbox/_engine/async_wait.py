@@ -35,6 +35,7 @@ def leave(operation: Operation, error: BaseException, output: bool = False) -> N
     carries what there is to say, the output so far included, as ``sandbox_error``."""
     if isinstance(error, asyncio.CancelledError):
         error.sandbox_error = cancelled(operation, output)  # type: ignore[attr-defined]
+    operation.discard()  # whoever has the error has the operation as well, through its traceback
     if not isinstance(error, GeneratorExit) or not operation.driver.loop.is_closed():
         operation.cancel()
 

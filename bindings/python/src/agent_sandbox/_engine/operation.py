@@ -14,6 +14,7 @@ from . import frame
 from .exchange import Exchange
 from .input import Input
 from .json import decode
+from .memory import give_back
 from .stored import Stored
 from .timer import Timer
 from .websocket import WebSocket
@@ -197,6 +198,14 @@ class Operation:
             self.output = DROP if self.output == QUEUE else self.output
             self.consumed = self.produced
             self.resume()
+
+    def discard(self) -> None:
+        """Nobody will take what has come, or what still comes."""
+        self.output = DROP
+        freed = sum(len(block) for _, block in list(self.blocks))
+        self.blocks.clear()
+        self.events.clear()
+        give_back(freed)
 
     def wake(self) -> None:
         """The caller has left: whoever waits looks again."""

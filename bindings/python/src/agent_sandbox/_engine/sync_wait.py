@@ -89,6 +89,7 @@ def leave(operation: Operation, error: BaseException, output: bool = False) -> N
     if isinstance(error, KeyboardInterrupt):
         error.sandbox_error = cancelled(operation, output)  # type: ignore[attr-defined]
     cancel(operation)
+    operation.discard()  # whoever has the error has the operation as well, through its traceback
     operation.pulls.clear()
 
 
