@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -62,6 +63,9 @@ func (p *process1) openLayerTrees() error {
 	want := map[string]string{boot.FDDisk: p.cfg.Disk}
 	for _, l := range p.cfg.Layers {
 		want[boot.FDLower+l.Target] = l.Lower
+	}
+	for i, path := range p.cfg.Under {
+		want[boot.FDUnder+strconv.Itoa(i)] = path
 	}
 	return p.openAll(want)
 }
@@ -127,6 +131,9 @@ func (p *process1) mountLayers() error {
 	if err := p.trees.attach(boot.FDDisk, "disk"); err != nil {
 		return err
 	}
+	if err := p.attachUnder(); err != nil {
+		return err
+	}
 	for i, l := range p.cfg.Layers {
 		if err := p.mountLayer(i, l); err != nil {
 			return fmt.Errorf("%s: %w", l.Target, err)
@@ -144,7 +151,8 @@ func (p *process1) mountLayer(i int, l boot.Layer) error {
 	if err := p.trees.attach(boot.FDLower+l.Target, lower); err != nil {
 		return err
 	}
-	if err := p.mask(l.Target, lower, upper); err != nil {
+	under := p.under(l.Target)
+	if err := p.mask(l.Target, lower, upper, under); err != nil {
 		return err
 	}
 	if err := placeSudo(l.Target, upper); err != nil {
@@ -152,29 +160,76 @@ func (p *process1) mountLayer(i int, l boot.Layer) error {
 	}
 	// Without "volatile": it would need a sync, which takes longer than all
 	// mounts together.
-	opts := "userxattr,lowerdir=" + lower + ",upperdir=" + upper + ",workdir=" + work
+	opts := "userxattr,lowerdir=" + strings.Join(append(under, lower), ":") + ",upperdir=" + upper + ",workdir=" + work
 	return unix.Mount("overlay", filepath.Join("new", l.Target), "overlay", 0, opts)
 }
 
+// attachUnder shows the layers of the template beside the stage's new root.
+func (p *process1) attachUnder() error {
+	for i := range p.cfg.Under {
+		n := strconv.Itoa(i)
+		if err := makeDirs("under/" + n); err != nil {
+			return err
+		}
+		if err := p.trees.attach(boot.FDUnder+n, "under/"+n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// under are the layers of the template that wrote to target, topmost first.
+func (p *process1) under(target string) []string {
+	var list []string
+	for i := range p.cfg.Under {
+		dir := "under/" + strconv.Itoa(i) + "/" + boot.LayerDir(target)
+		if exists(dir) {
+			list = append(list, dir)
+		}
+	}
+	return list
+}
+
+// covered tells whether a layer of the template keeps what lies below it from
+// showing at rel.
+func covered(under []string, rel string) bool {
+	for _, dir := range under {
+		path := filepath.Join(dir, rel)
+		opaque := make([]byte, 1)
+		if n, err := unix.Lgetxattr(path, opaqueMark, opaque); err == nil && n == 1 && opaque[0] == 'y' {
+			return true
+		}
+		var st unix.Stat_t
+		if unix.Lstat(path, &st) == nil && st.Mode&unix.S_IFMT != unix.S_IFDIR {
+			return true
+		}
+	}
+	return false
+}
+
+// opaqueMark is overlayfs' sign for a directory that hides those below it.
+const opaqueMark = "user.overlay.opaque"
+
 // mask makes Hidden directories appear empty and Removed files absent, by
-// preparing the writable layer of the overlay at target.
-func (p *process1) mask(target, lower, upper string) error {
+// preparing the writable layer of the overlay at target. What a layer of the
+// template wrote there stays.
+func (p *process1) mask(target, lower, upper string, under []string) error {
 	for _, path := range p.cfg.Hidden {
 		rel, ok := below(target, path)
-		if !ok || !exists(filepath.Join(lower, rel)) {
+		if !ok || !exists(filepath.Join(lower, rel)) || covered(under, rel) {
 			continue
 		}
 		dir := filepath.Join(upper, rel)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
-		if err := unix.Setxattr(dir, "user.overlay.opaque", []byte("y"), 0); err != nil {
+		if err := unix.Setxattr(dir, opaqueMark, []byte("y"), 0); err != nil {
 			return fmt.Errorf("hide %s: %w", path, err)
 		}
 	}
 	for _, path := range p.cfg.Removed {
 		rel, ok := below(target, path)
-		if !ok || !exists(filepath.Join(lower, rel)) {
+		if !ok || !exists(filepath.Join(lower, rel)) || covered(under, rel) {
 			continue
 		}
 		gone := filepath.Join(upper, rel)

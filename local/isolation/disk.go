@@ -22,6 +22,8 @@ type disk struct {
 	tree *os.File
 	// dir is the plain directory.
 	dir string
+	// layer is set when dir is somebody else's and stays.
+	layer bool
 	// size in bytes.
 	size int64
 }

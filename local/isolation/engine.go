@@ -35,6 +35,8 @@ type Config struct {
 	// Pool is how many disks wait ready for the next sandboxes: 0 is 4,
 	// negative is none.
 	Pool int
+	// Built lists the templates that were built, anew for each start; nil = none.
+	Built func() []Template
 	// Log takes what no caller can be told; nil discards it.
 	Log *slog.Logger
 }
@@ -45,6 +47,7 @@ type Engine struct {
 	log      *slog.Logger
 	binary   *os.File
 	path     string
+	built    func() []Template
 	home     *home
 	filter   []byte
 	ids      *idRanges
@@ -74,7 +77,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{mode: Ordinary, log: c.Log, boxes: map[*Box]struct{}{}, names: map[string]bool{}}
+	e := &Engine{mode: Ordinary, log: c.Log, built: c.Built, boxes: map[*Box]struct{}{}, names: map[string]bool{}}
 	if os.Geteuid() == 0 {
 		e.mode = Root
 	}

@@ -22,7 +22,9 @@ type plot struct {
 // free gives everything back.
 func (p *plot) free() error {
 	var err error
-	if p.disk != nil {
+	if p.disk != nil && p.disk.layer {
+		err = settleLayer(p.disk.dir, p.ids)
+	} else if p.disk != nil {
 		err = p.disk.close()
 	}
 	if p.ids != nil {
@@ -167,9 +169,13 @@ func (p *plotPool) finish(x *plot) (*plot, error) {
 
 // take gives what a sandbox needs: from the pool where one of its kind is ready;
 // made now, with a disk of its own, where its kind is never in the pool.
-func (p *plotPool) take(ctx context.Context, spec Spec, hidden []string) (*seed, error) {
-	size := int64(spec.DiskMB) * mebibyte
-	if !spec.hasDefaultLimits() {
+func (p *plotPool) take(ctx context.Context, spec Spec, t Template) (*seed, error) {
+	size, hidden := int64(spec.DiskMB)*mebibyte, t.hidden()
+	if spec.Layer != "" {
+		return p.layer(spec.Layer, size)
+	}
+	// The roots in the pool are those of templates without layers.
+	if !spec.hasDefaultLimits() || len(t.Layers) > 0 {
 		x, err := p.makeReady(ctx, size)
 		return &seed{plot: x}, err
 	}
@@ -197,6 +203,15 @@ func (p *plotPool) exchange(ctx context.Context, s *seed, size int64) (*seed, er
 // bare is a seed without a process.
 func (p *plotPool) bare(size int64) (*seed, error) {
 	x, err := p.make(size)
+	if err != nil {
+		return nil, err
+	}
+	return &seed{plot: x}, nil
+}
+
+// layer is a seed that writes to a directory of somebody else's.
+func (p *plotPool) layer(dir string, size int64) (*seed, error) {
+	x, err := p.finish(&plot{disk: &disk{dir: dir, size: size, layer: true}, limit: Limit{Why: "watched"}})
 	if err != nil {
 		return nil, err
 	}

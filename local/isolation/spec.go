@@ -26,6 +26,10 @@ type Spec struct {
 	CPUs                   float64
 	MemoryMB, DiskMB, Pids int
 	Mounts                 []Mount
+	// Layer, if set, is an empty directory that takes what the sandbox writes, in
+	// place of a disk of its own. When the sandbox has ended it is a layer for
+	// Template.Layers.
+	Layer string
 }
 
 // Mount shows a host directory inside.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"strconv"
@@ -32,12 +33,22 @@ func (e *Engine) Start(ctx context.Context, spec Spec) (*Box, error) {
 	if err := e.claim(spec.ID); err != nil {
 		return nil, err
 	}
+	release, err := t.hold()
+	if err != nil {
+		e.release(spec.ID)
+		return nil, fmt.Errorf("isolation: template %s: %w", t.ID, err)
+	}
 	s := &starting{engine: e, spec: spec, template: t}
 	b, err := s.run(ctx)
 	if err != nil {
+		release()
 		e.release(spec.ID)
 		return nil, fmt.Errorf("isolation: start: %w", err)
 	}
+	go func() {
+		<-b.done
+		release()
+	}()
 	return b, nil
 }
 
@@ -108,7 +119,7 @@ func (s *starting) seed(ctx context.Context) (*seed, error) {
 	if s.fresh {
 		return s.engine.plots.bare(int64(s.spec.DiskMB) * mebibyte)
 	}
-	return s.engine.plots.take(ctx, s.spec, s.template.hidden())
+	return s.engine.plots.take(ctx, s.spec, s.template)
 }
 
 // hand gives the process its boot message and waits for its answer.
@@ -183,7 +194,7 @@ func (s *starting) configure() error {
 		return err
 	}
 	s.config = &boot.Config{
-		SandboxID: s.spec.ID, TemplateID: s.template.ID, Token: s.spec.Token, Envs: s.spec.Envs,
+		SandboxID: s.spec.ID, TemplateID: s.template.ID, Token: s.spec.Token, Envs: s.envs(),
 		Hostname: hostname(s.spec.ID), Ordinary: e.mode == Ordinary, Internet: s.spec.Internet,
 		CA: CAPath, Filter: filter, CPUs: s.spec.CPUs, MemoryBytes: s.box.memory,
 	}
@@ -219,7 +230,7 @@ func (s *starting) configureRoot() error {
 	}
 	c := s.config
 	c.Layers, c.Hidden, c.Removed = layers(skeleton, s.engine.mode), s.template.hidden(), removed()
-	c.SharedBytes = s.box.memory / 2
+	c.Under, c.SharedBytes = s.template.Layers, s.box.memory/2
 	if s.engine.mode == Ordinary {
 		c.Disk = s.box.plot.disk.dir
 		return nil
@@ -251,6 +262,16 @@ func (e *Engine) stage(x *seed, spec Spec) error {
 	s.files = append([]*os.File{doc}, s.files...)
 	x.hidden = t.hidden()
 	return boot.Send(x.control, boot.Message{Op: boot.OpStage}, s.files...)
+}
+
+// envs are the template's variables and over them the sandbox's own.
+func (s *starting) envs() map[string]string {
+	if len(s.template.Env) == 0 {
+		return s.spec.Envs
+	}
+	all := maps.Clone(s.template.Env)
+	maps.Copy(all, s.spec.Envs)
+	return all
 }
 
 func hostname(id string) string {
@@ -300,6 +321,11 @@ func (s *starting) openLayers() error {
 			return err
 		}
 		s.add(boot.FDLower+l.Target, tree)
+	}
+	for i, dir := range s.config.Under {
+		if err := s.openPath(boot.FDUnder+strconv.Itoa(i), dir, userns); err != nil {
+			return err
+		}
 	}
 	return s.openDisk()
 }

@@ -7,10 +7,11 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 )
 
-// Template is a file tree that needs no build: the host's /usr and a fresh
-// root.
+// Template is a file tree: the host's /usr and a fresh root, and over them what a
+// build wrote, if there was one.
 type Template struct {
 	ID      string
 	Aliases []string
@@ -18,6 +19,15 @@ type Template struct {
 	// /usr/local and /opt appear empty otherwise.
 	Names       []string
 	Description string
+	// Layers are directories with what a build wrote, topmost first, as Layer
+	// leaves them.
+	Layers []string
+	// Built is when; zero for one without a build.
+	Built time.Time
+	// Env are variables of every process; a Spec's own win.
+	Env map[string]string
+	// Hold keeps the layers from being removed until release; nil = nothing does.
+	Hold func() (release func(), err error)
 }
 
 // UnknownTemplateError says that there is no such template here.
@@ -29,6 +39,25 @@ func (e *UnknownTemplateError) Error() string {
 
 // Templates lists what can be started on this machine.
 func (e *Engine) Templates() []Template {
+	list := bases()
+	if e.built != nil {
+		list = append(list, e.built()...)
+	}
+	return list
+}
+
+// Base finds a template that needs no build; ok = this machine has it.
+func Base(id string) (t Template, ok bool) {
+	for _, t := range bases() {
+		if t.ID == id {
+			return t, true
+		}
+	}
+	return Template{}, false
+}
+
+// bases are the templates that need no build.
+func bases() []Template {
 	list := []Template{{ID: "base", Description: "The host's /usr, read and written through a layer of the sandbox's own"}}
 	if names, ok := program("python3"); ok {
 		list = append(list, Template{ID: "python-base", Names: names, Description: "base with the host's Python"})
@@ -37,6 +66,14 @@ func (e *Engine) Templates() []Template {
 		list = append(list, Template{ID: "node-base", Names: names, Description: "base with the host's Node.js"})
 	}
 	return list
+}
+
+// hold keeps a template's layers as long as a sandbox uses them.
+func (t *Template) hold() (release func(), err error) {
+	if t.Hold == nil {
+		return func() {}, nil
+	}
+	return t.Hold()
 }
 
 func (e *Engine) template(id string) (Template, error) {

@@ -41,17 +41,26 @@ func hostCAFiles() []string {
 const maxBundle = 8 << 20
 
 // hostBundle is one PEM of all of them.
-func hostBundle() []byte {
+func hostBundle() []byte { return TrustBundle() }
+
+// appendBundle adds a PEM file; one that holds a key is none.
+func appendBundle(out *bytes.Buffer, path string) {
+	b, err := os.ReadFile(path)
+	if err != nil || len(b) > maxBundle || bytes.Contains(b, []byte("PRIVATE KEY")) {
+		return
+	}
+	out.Write(b)
+	if !bytes.HasSuffix(b, []byte("\n")) {
+		out.WriteByte('\n')
+	}
+}
+
+// TrustBundle is the bundle of a sandbox that trusts further CA files beside the
+// host's own.
+func TrustBundle(files ...string) []byte {
 	var out bytes.Buffer
-	for _, p := range hostCAFiles() {
-		b, err := os.ReadFile(p)
-		if err != nil || len(b) > maxBundle || bytes.Contains(b, []byte("PRIVATE KEY")) {
-			continue
-		}
-		out.Write(b)
-		if !bytes.HasSuffix(b, []byte("\n")) {
-			out.WriteByte('\n')
-		}
+	for _, p := range append(hostCAFiles(), files...) {
+		appendBundle(&out, p)
 	}
 	return out.Bytes()
 }

@@ -4,12 +4,18 @@
 // in the environment.
 package boot
 
+import "strings"
+
 // UpperDir and WorkDir, followed by the number of a layer, are the directories
 // of the tree FDDisk.
 const (
 	UpperDir = "up"
 	WorkDir  = "work"
 )
+
+// LayerDir is the directory, in a layer of a template, that lies below the writes
+// at target.
+func LayerDir(target string) string { return strings.ReplaceAll(target, "/", "@") }
 
 // EtcLinks are the files of /etc that differ from sandbox to sandbox: links
 // into RunDir, so that a start writes nothing to the disk.
@@ -48,6 +54,8 @@ const (
 	FDTrust = "trust"
 	// FDMount, followed by a number, is a host directory to show inside.
 	FDMount = "mount"
+	// FDUnder, followed by a number, is a layer of the template.
+	FDUnder = "under"
 	// FDLower, followed by the target, is a host directory that lies below
 	// the sandbox's own writes.
 	FDLower = "lower"
@@ -67,6 +75,10 @@ type Config struct {
 	Internet bool `json:"internet,omitempty"`
 	// Layers are the overlays, outermost first; the first one is "/".
 	Layers []Layer `json:"layers"`
+	// Under are the layers of the template, topmost first: host paths, which only
+	// an ordinary user's process opens. Each holds a LayerDir for every overlay
+	// that a build wrote to.
+	Under []string `json:"under,omitempty"`
 	// Hidden are directories of a lower layer that appear empty.
 	Hidden []string `json:"hidden,omitempty"`
 	// Removed are files of a lower layer that do not appear.
