@@ -87,3 +87,9 @@ func (f *defaults) replace(in *initRequest) {
 		f.workdir = *in.DefaultWorkdir
 	}
 }
+
+// Environment is a copy of the variables that every command gets.
+func (d *Daemon) Environment() map[string]string { return d.defaults.environment() }
+
+// Token is the access token that requests must carry, "" = none.
+func (d *Daemon) Token() string { return d.defaults.token() }

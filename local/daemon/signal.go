@@ -65,3 +65,6 @@ func inSession(pid string, session int) bool {
 	}
 	return string(fields[3]) == strconv.Itoa(session)
 }
+
+// KillSession kills all processes of the session that pid leads or led.
+func KillSession(pid int) { killSession(pid) }

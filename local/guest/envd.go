@@ -4,11 +4,24 @@ package guest
 
 import (
 	"net/http"
+	"sync"
 
 	"github.com/agent-sandbox/agent-sandbox/local/daemon"
+	"github.com/agent-sandbox/agent-sandbox/local/interpreter"
 )
 
-// envd is the service of a sandbox: the envd-compatible daemon.
+// kernelDir is where the sockets of Jupyter kernels go, each in a directory
+// that only its kernel's account may enter.
+const kernelDir = runDir + "/kernels"
+
+// services are what a sandbox answers with: the envd-compatible daemon, and on
+// its port the code interpreter, which is made when it is first wanted.
+type services struct {
+	http.Handler
+	interpreter func() *interpreter.Service
+}
+
+// envd makes the services of a sandbox.
 func envd(in Inside) (http.Handler, error) {
 	d := daemon.New(daemon.Options{
 		SandboxID:  in.Config.SandboxID,
@@ -19,5 +32,17 @@ func envd(in Inside) (http.Handler, error) {
 		Launcher:   in.Launcher,
 		Usage:      (&meter{cfg: in.Config}).usage,
 	})
-	return d.Handler(), nil
+	return &services{Handler: d.Handler(), interpreter: sync.OnceValue(func() *interpreter.Service {
+		return interpreter.New(interpreter.Options{
+			Launcher: in.Launcher, Users: in.Users, Env: d.Environment, Token: d.Token, Dir: kernelDir,
+		})
+	})}, nil
+}
+
+// Port implements Ports.
+func (s *services) Port(port int) http.Handler {
+	if port != interpreter.Port {
+		return nil
+	}
+	return s.interpreter().Handler()
 }

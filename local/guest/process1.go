@@ -39,6 +39,7 @@ type process1 struct {
 	trees    trees
 	thread   *thread
 	conns    *handedListener
+	ports    ports
 	userSide *userSide
 	users    daemon.UserDB
 	victims  *victims
@@ -86,10 +87,17 @@ func (p *process1) serve(s Service) error {
 	if err != nil {
 		return err
 	}
-	p.conns = newHandedListener()
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout}
-	go srv.Serve(p.conns) //nolint:errcheck // ends with the process
+	p.conns = serveHanded(h)
+	p.ports.service, _ = h.(Ports)
 	return nil
+}
+
+// serveHanded serves connections that are handed over.
+func serveHanded(h http.Handler) *handedListener {
+	l := newHandedListener()
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout}
+	go srv.Serve(l) //nolint:errcheck // ends with the process
+	return l
 }
 
 // serveControl takes what the host side hands over until it goes away.
@@ -114,7 +122,7 @@ func (p *process1) handle(m boot.Message, files []*os.File) {
 	case boot.OpConn:
 		p.conns.hand(files[0])
 	case boot.OpPort:
-		go answerPort(files[0], m.Port)
+		go p.answerPort(files[0], m.Port)
 	default:
 		_ = files[0].Close()
 	}

@@ -1,0 +1,333 @@
+package interpreter
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/agent-sandbox/agent-sandbox/local/interpreter/jupyter"
+)
+
+// session is one context: a language, a directory, and a kernel from its first
+// use on.
+type session struct {
+	id, language, cwd string
+	workshop          *workshop
+	// turn is held by the execution that runs; those that wait get it in order.
+	turn chan struct{}
+	// removed is closed when the context is.
+	removed chan struct{}
+
+	// starting is held while a kernel is made, so that it is made once.
+	starting sync.Mutex
+
+	mu     sync.Mutex
+	kernel *kernel
+	// replaced is why the kernel before this one died, until a client was told.
+	replaced error
+	// present are the executions that run or wait, running is the one that runs.
+	present map[string]*execution
+	running *execution
+	gone    bool
+}
+
+func (w *workshop) newSession(language, cwd string) *session {
+	return &session{
+		id: newID(), language: language, cwd: cwd, workshop: w, turn: make(chan struct{}, 1),
+		removed: make(chan struct{}), present: map[string]*execution{},
+	}
+}
+
+// ready gives the kernel, after starting it if there is none.
+func (s *session) ready() (*kernel, error) {
+	s.starting.Lock()
+	defer s.starting.Unlock()
+	if k, err := s.existing(); k != nil || err != nil {
+		return k, err
+	}
+	k, err := s.make()
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.kernel = k
+	gone := s.gone
+	s.mu.Unlock()
+	if gone {
+		k.shutdown(errRemoved, false)
+		return nil, errRemoved
+	}
+	return k, nil
+}
+
+// existing is the kernel if it lives. One that died is noted and forgotten.
+func (s *session) existing() (*kernel, error) {
+	s.mu.Lock()
+	k, gone := s.kernel, s.gone
+	s.mu.Unlock()
+	switch {
+	case gone:
+		return nil, errRemoved
+	case k == nil || k.alive():
+		return k, nil
+	}
+	<-k.dead
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kernel = nil
+	if !errors.Is(k.death, errRestarting) {
+		s.replaced = k.death
+	}
+	return nil, nil
+}
+
+// startAttempts is how often a kernel is started: another process may take a
+// port between its choice and its use.
+const startAttempts = 2
+
+func (s *session) make() (k *kernel, err error) {
+	spec, err := s.workshop.find(s.language)
+	if err != nil {
+		return nil, err
+	}
+	for range startAttempts {
+		if k, err = s.workshop.launch(spec, s.cwd, nil); err != nil {
+			return nil, err
+		}
+		if err = k.connect(); err == nil {
+			return k, s.prepare(k)
+		}
+		if spec.IsPython() {
+			break
+		}
+	}
+	return nil, err
+}
+
+// prepare makes a new kernel what clients expect.
+func (s *session) prepare(k *kernel) error {
+	code := prelude(k.spec)
+	if code == "" {
+		return nil
+	}
+	if err := k.hidden(code); err != nil {
+		if !k.alive() {
+			return err
+		}
+		s.workshop.options.Log.Warn("kernel prelude failed", "kernel", k.spec.Name, "error", err)
+	}
+	return nil
+}
+
+// enter makes an execution wait for its turn.
+func (s *session) enter(x *execution) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone {
+		return errRemoved
+	}
+	s.present[x.id] = x
+	return nil
+}
+
+func (s *session) leave(x *execution) {
+	s.mu.Lock()
+	delete(s.present, x.id)
+	if s.running == x {
+		s.running = nil
+	}
+	s.mu.Unlock()
+	close(x.done)
+}
+
+// execute runs x when its turn has come, and ends its stream.
+func (s *session) execute(x *execution) {
+	defer s.leave(x)
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-x.stop:
+	case <-s.removed:
+		x.died(errRemoved, s.language)
+		x.out.finish()
+		return
+	}
+	if x.stopped() {
+		x.fail("KeyboardInterrupt", "the execution was interrupted before it began", "")
+		x.out.finish()
+		return
+	}
+	s.mu.Lock()
+	s.running = x
+	s.mu.Unlock()
+	k, err := s.ready()
+	if err != nil {
+		s.failedStart(x, err)
+		x.out.finish()
+		return
+	}
+	s.tellReplaced(x)
+	s.run(k, x)
+}
+
+func (s *session) failedStart(x *execution, err error) {
+	var death *deathError
+	switch {
+	case errors.Is(err, errRemoved):
+		x.died(err, s.language)
+	case errors.As(err, &death):
+		x.fail("KernelStartError", "the "+s.language+" kernel did not start: "+death.reason, death.said)
+	default:
+		x.fail("KernelStartError", "the "+s.language+" kernel did not start: "+err.Error(), "")
+	}
+}
+
+// tellReplaced says that variables are gone.
+func (s *session) tellReplaced(x *execution) {
+	s.mu.Lock()
+	why := s.replaced
+	s.replaced = nil
+	s.mu.Unlock()
+	if why == nil {
+		return
+	}
+	text := asciiText(nil, "This is a new "+s.language+" kernel, without the variables of the last one: "+why.Error()+"\n")
+	x.out.write(streamLine("stderr", text, time.Now().UTC().Format(time.RFC3339Nano)), true)
+}
+
+// run runs x in k, in its own variables.
+func (s *session) run(k *kernel, x *execution) {
+	set, restore := environmentCode(s.language, x.envs)
+	if set != "" {
+		if err := k.hidden(set); err != nil && k.alive() {
+			x.fail("EnvironmentError", "the variables of the call could not be set: "+err.Error(), "")
+			x.out.finish()
+			return
+		}
+	}
+	err := s.cell(k, x)
+	x.out.finish()
+	if err == nil && restore != "" {
+		if err := k.hidden(restore); err != nil && k.alive() {
+			s.workshop.options.Log.Warn("variables of a call not restored", "error", err)
+		}
+	}
+}
+
+// cell runs the code of x, and interrupts it when x is stopped.
+func (s *session) cell(k *kernel, x *execution) error {
+	a, err := k.start(x.code, func(m *jupyter.Message, more bool) { x.take(m, more) })
+	if err == nil {
+		over := make(chan struct{})
+		go k.interruptAt(x.stop, over, a)
+		err = k.settle(a)
+		close(over)
+	} else {
+		// The kernel is on its way out: its end says why.
+		k.end(err)
+		<-k.dead
+		err = k.death
+	}
+	if err != nil {
+		x.died(err, s.language)
+		return err
+	}
+	select {
+	case <-a.replied:
+		x.answered(a.reply)
+	default:
+	}
+	return nil
+}
+
+// Pauses of an interrupt.
+const (
+	// beginGrace is how long an interrupt waits for the kernel to begin: before
+	// that it would be lost.
+	beginGrace = time.Second
+	// insistPause is when it is repeated.
+	insistPause = time.Second
+	// stuckLimit is when a kernel that does not stop is killed.
+	stuckLimit = 30 * time.Second
+)
+
+// interruptAt interrupts the request from stop on until it is over.
+func (k *kernel) interruptAt(stop, over <-chan struct{}, a *asking) {
+	select {
+	case <-stop:
+	case <-over:
+		return
+	}
+	select {
+	case <-a.begun:
+	case <-over:
+		return
+	case <-time.After(beginGrace):
+	}
+	limit := time.After(stuckLimit)
+	for {
+		k.interrupt()
+		select {
+		case <-over:
+			return
+		case <-limit:
+			k.end(errStuck)
+			return
+		case <-time.After(insistPause):
+		}
+	}
+}
+
+// restart ends the kernel, with what it runs, and starts a new one.
+func (s *session) restart() error {
+	s.mu.Lock()
+	k := s.kernel
+	s.mu.Unlock()
+	if k != nil {
+		k.shutdown(errRestarting, true)
+	}
+	s.mu.Lock()
+	s.replaced = nil
+	s.mu.Unlock()
+	_, err := s.ready()
+	return err
+}
+
+// remove ends the context with everything in it.
+func (s *session) remove(cause error) {
+	s.mu.Lock()
+	again := s.gone
+	s.gone = true
+	k := s.kernel
+	s.mu.Unlock()
+	if !again {
+		close(s.removed)
+	}
+	if k != nil {
+		k.shutdown(cause, false)
+	}
+}
+
+// interruptLimit is how long an interrupt waits for its effect.
+const interruptLimit = 2 * time.Second
+
+// interrupt stops the execution with this id, or the one that runs ("").
+// interrupted = there was one; busy = it has not stopped yet.
+func (s *session) interrupt(id string) (interrupted, busy bool) {
+	s.mu.Lock()
+	x := s.running
+	if id != "" {
+		x = s.present[id]
+	}
+	s.mu.Unlock()
+	if x == nil {
+		return false, false
+	}
+	x.interrupt()
+	select {
+	case <-x.done:
+		return true, false
+	case <-time.After(interruptLimit):
+		return true, true
+	}
+}
