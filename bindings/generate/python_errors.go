@@ -12,6 +12,7 @@ func pyErrors(m *Model) string {
 	w.line("from __future__ import annotations")
 	w.line("")
 	w.line("from collections.abc import Mapping")
+	w.line("from keyword import iskeyword")
 	w.line("from typing import Any")
 	names := []string{baseError}
 	for _, e := range m.Errors {
@@ -109,13 +110,26 @@ func (m *Model) pyErrorFromJSON(w *writer) {
 	}
 	w.line("}")
 	w.line("\n")
+	w.line("def _option(name: str) -> str:")
+	pyDoc(w, "    ", "An option as it is spelt here: ``timeout`` for ``timeout_ms``.")
+	w.line(`    names = [part.removesuffix("_ms") for part in name.split(".")]`)
+	w.line(`    return ".".join(part + "_" if iskeyword(part) else part for part in names)`)
+	w.line("\n")
+	w.line("def _spelt(data: Mapping[str, Any], name: str) -> str | None:")
+	pyDoc(w, "    ", "A text that may name options. It comes in pieces then.")
+	w.line(`    pieces = data.get(name + "_parts")`)
+	w.line("    if not pieces:")
+	w.line("        whole: str | None = data.get(name)")
+	w.line("        return whole")
+	w.line(`    return "".join([_option(p["option"]) if "option" in p else p.get("text", "") for p in pieces])`)
+	w.line("\n")
 	w.line("def error_from_json(data: Mapping[str, Any], partial: Any = None) -> %s:", baseError)
 	pyDoc(w, "    ", "Makes the error that the core told of, of its code's class. An unknown code gives the base class.",
 		section{"Args", []string{"data: What the core said.", "partial: What was received before the failure."}})
 	w.line("    code = data.get(\"code\") or %s.code", baseError)
 	w.line(`    kind = _KINDS.get(f"{code} {data.get('kind')}") or _CLASSES.get(code) or %s`, baseError)
 	w.line("    return kind(")
-	w.line(`        data.get("message") or "",`)
+	w.line(`        _spelt(data, "message") or "",`)
 	for _, f := range m.pyDetails() {
 		w.line("        %s=%s,", pythonic(f.Name), pyErrorField(f))
 	}
@@ -126,6 +140,10 @@ func pyErrorField(f *Field) string {
 	switch {
 	case f.Name == "code", f.Name == "partial":
 		return f.Name
+	case f.Name == "suggestion":
+		return `_spelt(data, "suggestion")`
+	case f.Name == "option":
+		return `_option(data["option"]) if data.get("option") else None`
 	case f.Type.Kind == Bool:
 		return fmt.Sprintf("bool(data.get(%q))", f.Wire)
 	case f.Type.Kind == Millis:

@@ -41,3 +41,16 @@ exists = error_from_json({"code": "E4003", "message": "m", "kind": "exists"})
 assert isinstance(exists, errors.PathKindError) and not isinstance(exists, NotADirectoryError)
 plain = errors.NoSpaceError("full")
 assert plain.code == "E4004" and str(plain) == "E4004: full" and plain.args == ("full",)
+
+spelt = error_from_json(
+    {
+        "code": "E8000",
+        "message": "timeout_ms must be less than mounts.from_ms",
+        "message_parts": [{"option": "timeout_ms"}, {"text": " must be less than "}, {"option": "mounts.from_ms"}],
+        "suggestion": "leave out api_key",
+        "suggestion_parts": [{"text": "leave out "}, {"option": "api_key"}],
+        "option": "timeout_ms",
+    }
+)
+assert str(spelt) == "E8000: timeout must be less than mounts.from_ (leave out api_key)", str(spelt)
+assert (spelt.option, plain.option) == ("timeout", None)

@@ -133,3 +133,73 @@ def test_a_sandbox_is_not_made_by_calling_the_class() -> None:
             Sandbox(*given, **options)
         with pytest.raises(TypeError, match=r"use await Sandbox\.create\("):
             Async(*given, **options)
+
+
+#: A method, what it is given, and the option that the error names.
+REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
+    ("commands.run", ("true",), {"envs": {"A": 5}}, "envs"),
+    ("commands.run", ("true",), {"envs": 5}, "envs"),
+    ("commands.run", ("true",), {"envs": {"A=": "x"}}, "envs"),
+    ("commands.run", ("true",), {"envs": {"A": object()}}, "envs"),
+    ("commands.run", ("true",), {"timeout": -1}, "timeout"),
+    ("commands.run", ("true",), {"timeout": "5"}, "timeout"),
+    ("commands.run", ("true",), {"request_timeout": -0.001}, "request_timeout"),
+    ("commands.run", ("true",), {"idle_timeout": float("nan")}, "idle_timeout"),
+    ("commands.run", ("true",), {"user": 5}, "user"),
+    ("commands.run", ("true",), {"cwd": "a\0b"}, "cwd"),
+    ("commands.run", ("true",), {"cwd": "\ud800"}, "cwd"),
+    ("commands.run", ("true",), {"check": "yes"}, "check"),
+    ("commands.run", ([],), {}, "command"),
+    ("commands.run", ([5],), {}, "command"),
+    ("commands.run", (b"true",), {}, "command"),
+    ("commands.send_signal", (1, "KILL"), {}, "signal"),
+    ("commands.send_stdin", (1, 5), {}, "data"),
+    ("pty.create", (0, 24), {}, "cols"),
+    ("pty.create", (80, 2.5), {}, "rows"),
+    ("files.read", ("",), {}, "path"),
+    ("files.read", (5,), {}, "path"),
+    ("files.read", ("a", "nonsense"), {}, "format"),
+    ("files.read", ("a",), {"offset": -1}, "offset"),
+    ("files.list", ("a",), {"depth": "x"}, "depth"),
+    ("files.rename", ("a", ""), {}, "destination"),
+    ("files.write", ("a", 5), {}, "data"),
+    ("files.write", ("a", "x"), {"metadata": {"a b": "x"}}, "metadata"),
+    ("files.write_files", ([{"path": "a"}],), {}, "files"),
+    ("files.watch_dir", ("a",), {"idle_timeout": []}, "idle_timeout"),
+    ("set_timeout", (-1,), {}, "timeout"),
+    ("set_timeout", ("1",), {}, "timeout"),
+    ("get_host", (0,), {}, "port"),
+    ("get_metrics", (), {"start": 5}, "start"),
+    ("download_url", ("a",), {"expires": -1}, "expires"),
+    ("update_network", (), {"allow_out": "a"}, "allow_out"),
+    ("create", (), {"metadata": {"": "x"}}, "metadata"),
+    ("create", (), {"timeout": -1}, "timeout"),
+    ("create", (), {"cpu_count": "2"}, "cpu_count"),
+    ("create", (), {"memory_mb": 1.5}, "memory_mb"),
+    ("create", (), {"network": {"allow_out": 5}}, "allow_out"),
+    ("create", (), {"mounts": [{"source": 5, "target": "/a"}]}, "mounts"),
+    ("create", (), {"api_key": 5}, "api_key"),
+    ("create", (), {"api_key": "\ud800"}, "api_key"),
+    ("create", (), {"provider": "nonsense"}, "provider"),
+    ("create", (), {"min_isolation": "nonsense"}, "min_isolation"),
+    ("create", (), {"retries": -1}, "retries"),
+    ("create", (), {"request_timeout": "1"}, "request_timeout"),
+]
+
+
+def test_what_is_refused_is_named_as_python_spells_it(options: dict[str, Any]) -> None:
+    wrong = []
+    with Sandbox.create("base", **options) as sandbox:
+        for path, given, named, option in REFUSED:
+            what: Any = Sandbox if path == "create" else sandbox
+            for name in path.split("."):
+                what = getattr(what, name)
+            try:
+                what(*given, **({**options, **named} if path == "create" else named))
+                wrong.append((path, given, named, "is taken"))
+            except InvalidArgumentError as error:
+                words = f"{error.message} {error.suggestion}"
+                foreign = any(spelling in words for spelling in ("_ms ", "imeoutMs", "Options", "piKey"))
+                if foreign or option not in (error.option or "").split(".") or option not in words:
+                    wrong.append((path, given, named, f"option {error.option}: {error}"))
+    assert not wrong, "\n".join(map(str, wrong))

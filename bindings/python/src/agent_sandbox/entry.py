@@ -29,5 +29,5 @@ class WriteEntry:
         from ._generated.errors import InvalidArgumentError
 
         if not isinstance(given, Mapping) or set(given) != {"path", "data"}:
-            raise InvalidArgumentError("files: each needs a path and data")
+            raise InvalidArgumentError("files: each needs a path and data", option="files")
         return given["path"], given["data"]

@@ -208,4 +208,4 @@ class Files(AsyncCaller, FilesMethods):
 def _unknown_format(format: str) -> Exception:
     from .._generated.errors import InvalidArgumentError
 
-    return InvalidArgumentError(f"format must be text, bytes or stream, not {format!r}")
+    return InvalidArgumentError(f"format must be text, bytes or stream, not {format!r}", option="format")

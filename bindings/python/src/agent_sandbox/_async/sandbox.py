@@ -344,4 +344,4 @@ def _parsed(handle: Secret[str | bytes | Mapping[str, Any]]) -> Secret[Any]:
         return handle
     with suppress(ValueError):
         return Secret(loads(handle.reveal()))  # type: ignore[arg-type]
-    raise InvalidArgumentError("the handle is no JSON")
+    raise InvalidArgumentError("the handle is no JSON", option="handle")

@@ -99,7 +99,13 @@ class AsyncCaller:
     async def _run(self, method: str, params: dict[str, Any], callbacks: Callbacks, retain: bool) -> CommandResult:
         """Follows a process to its end; leaving ends the process."""
         output = KEEP if retain else QUEUE if callbacks else DROP
-        operation = Operation(await self._driver(), self._link.client.transport, output=output, bounded=bool(callbacks))
+        operation = Operation(
+            await self._driver(),
+            self._link.client.transport,
+            output=output,
+            bounded=bool(callbacks),
+            patient=not callbacks,
+        )
         self._begin(operation, method, params)
         try:
             if callbacks:

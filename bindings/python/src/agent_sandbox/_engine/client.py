@@ -59,8 +59,10 @@ class Client:
         self._environ: Mapping[str, str] = os.environ if self._given is None else self._given.environ
         self.transport: tuple[str | None, str | None] = (known.reveal().get("proxy"), known.reveal().get("ca_file"))
         self._sandboxc: str | None = known.reveal().get("sandboxc")
-        self._document = self._read(_arguments(known))
-        self._base = encode_given("the settings", Secret(self._document))
+        arguments = Secret(_arguments(known))
+        encode_given(arguments)  # names the one that cannot be said
+        self._document = self._read(arguments.reveal())
+        self._base = encode_given(Secret(self._document))
         self.text = self._base
         self.ready = False
         self.local = False
@@ -143,7 +145,7 @@ def _wrong(options: Secret[dict[str, Any]]) -> Exception | None:
             continue
         kind = _KINDS.get(name, str)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            return InvalidArgumentError(f"{name} must be a {kind.__name__}, not {type(value).__name__}")
+            return InvalidArgumentError(f"{name} must be a {kind.__name__}, not {type(value).__name__}", option=name)
     return None
 
 

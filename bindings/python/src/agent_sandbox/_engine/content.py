@@ -69,7 +69,7 @@ def _encode(text: str) -> bytes:
 def _unusable(reason: str) -> Exception:
     from .._generated.errors import InvalidArgumentError
 
-    return InvalidArgumentError(f"data: {reason}")
+    return InvalidArgumentError(f"data: {reason}", option="data")
 
 
 class _Pieces:

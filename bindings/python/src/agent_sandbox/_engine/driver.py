@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 #: Input is gathered up to this many bytes before it crosses.
 _CROSSING = 256 << 10
 
+#: Seconds that input may wait for more of the same operation to cross together with.
+_LINGER = 0.025
+
 #: One piece of input is at most so large: the core's memory never shrinks.
 _LARGEST_PIECE = 1 << 20
 
@@ -59,6 +62,7 @@ class Driver:
         self._parts: list[bytes] = []
         self._size = 0
         self._flushing = False
+        self._lingering: asyncio.TimerHandle | None = None
         self._https: dict[tuple[str | None, str | None], Http] = {}
         self._store: Store | None = None
         self._idle: asyncio.Future[None] | None = None
@@ -88,12 +92,13 @@ class Driver:
             raise
         self.deliver()
 
-    def feed(self, op: int, stream: int, kind: int, payload: bytes = b"") -> None:
-        """Sends a frame to the core, soon."""
+    def feed(self, op: int, stream: int, kind: int, payload: bytes = b"", linger: bool = False) -> None:
+        """Sends a frame to the core, soon; if it may linger, within some milliseconds, together with
+        what comes until then: crossing costs more than most of what crosses."""
         n = len(payload)
         if n > _LARGEST_PIECE:
             for at in range(0, n, _LARGEST_PIECE):
-                self.feed(op, stream, kind, payload[at : at + _LARGEST_PIECE])
+                self.feed(op, stream, kind, payload[at : at + _LARGEST_PIECE], linger)
             return
         self._parts.append(frame.header(op, stream, kind, n))
         size = n + 16
@@ -104,15 +109,22 @@ class Driver:
         self._size += size
         if self._size >= _CROSSING:
             self.flush()
-        elif not self._flushing:
+        elif self._flushing:
+            return
+        elif not linger:
             self._flushing = True
             self.loop.call_soon(self.flush)
+        elif self._lingering is None:
+            self._lingering = self.loop.call_later(_LINGER, self.flush)
 
     def feed_json(self, op: int, stream: int, kind: int, value: Any) -> None:
         """Sends a frame of JSON."""
         self.feed(op, stream, kind, encode(value))
 
     def _gathered(self) -> tuple[list[bytes], int]:
+        if self._lingering is not None:
+            self._lingering.cancel()
+            self._lingering = None
         parts, size = self._parts, self._size
         self._parts, self._size = [], 0
         return parts, size

@@ -23,6 +23,7 @@ class Exchange:
         self._held: list[bytes] | None = None  #: chunks of a bulk body whose fate is not known yet
         self._ended: tuple[int, bytes] | None = None  #: the same for its end
         self._bulk = False
+        self._over = False
         self._download: Download | None = None
         self._source: Any = None
 
@@ -108,7 +109,7 @@ class Exchange:
         if self._bulk:
             self._held = []
             self._request.pause()
-        self._operation.feed(self._stream, frame.HTTP_HEAD, encode({"status": status, "headers": headers}))
+        self._soon(frame.HTTP_HEAD, encode({"status": status, "headers": headers}))
 
     def data(self, chunk: bytes) -> None:
         """Bytes of the answer's body."""
@@ -117,7 +118,10 @@ class Exchange:
         elif self._download is not None:
             self._download.data(chunk)
         else:
-            self._operation.feed(self._stream, frame.HTTP_CHUNK, chunk)
+            self._soon(frame.HTTP_CHUNK, chunk)
+
+    def _soon(self, kind: int, payload: bytes) -> None:
+        self._operation.feed(self._stream, kind, payload, self._operation.patient)
 
     def end(self) -> None:
         """The body is complete."""
@@ -141,6 +145,7 @@ class Exchange:
         """Says the last word to the core."""
         if self._download is not None:
             self._download.close()
+        self._over = True
         self._operation.over(self._stream)
         self._operation.feed(self._stream, kind, payload)
 
@@ -154,5 +159,6 @@ class Exchange:
         self._operation.feed(self._stream, frame.HTTP_WANTED)
 
     def flush(self) -> None:
-        """Nothing more is at hand: cross."""
-        self._operation.driver.flush()
+        """Nothing more is at hand: cross, unless the end is worth waiting for."""
+        if self._over or not self._operation.patient:
+            self._operation.driver.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from json import JSONDecoder, JSONEncoder
 from typing import Any
 
@@ -23,17 +24,29 @@ def encode(value: Any) -> bytes:
     return _encode(value).encode()
 
 
-def encode_given(what: str, value: Any) -> bytes:
-    """The same of what a caller gave. Raises InvalidArgumentError, without the value: it may be secret."""
-    try:
-        return encode(value)
-    except UnicodeEncodeError:
-        reason = "text must be valid Unicode, without lone surrogates"
-    except (TypeError, ValueError, RecursionError) as error:
-        reason = str(error)
+def encode_given(given: Secret[dict[str, Any]]) -> bytes:
+    """The same of what a caller gave, by name. Raises InvalidArgumentError, without the value: it may be
+    secret."""
+    with suppress(TypeError, ValueError, RecursionError):
+        return encode(given)
+    refused = ((name, _refused(value)) for name, value in given.reveal().items())
+    option, reason = next((name, why) for name, why in refused if why is not None)
     from .._generated.errors import InvalidArgumentError
 
-    raise InvalidArgumentError(f"{what} cannot be sent: {reason}")
+    raise InvalidArgumentError(f"{option} cannot be sent: {reason}", option=option)
+
+
+def _refused(value: Any) -> str | None:
+    """Why JSON cannot say a value."""
+    try:
+        encode(value)
+    except UnicodeEncodeError:
+        return "text must be valid Unicode, without lone surrogates"
+    except TypeError as error:
+        return str(error).removesuffix(" is not JSON serializable") + " is neither text nor a number"
+    except (ValueError, RecursionError) as error:
+        return str(error)
+    return None
 
 
 def decode(text: bytes) -> Any:

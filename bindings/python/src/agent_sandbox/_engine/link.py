@@ -7,6 +7,7 @@ from typing import Any
 from . import frame
 from .client import Client
 from .json import encode_given
+from .secret import Secret
 
 
 class Link:
@@ -31,6 +32,6 @@ class Link:
             self.client.text,
             b',"sandbox":%b' % self.handle if self.handle else b"",
             clock,
-            encode_given("the arguments", params),
+            encode_given(Secret(params)),
         )
         return frame.mixed(text, attached)

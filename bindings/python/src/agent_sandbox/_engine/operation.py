@@ -50,6 +50,7 @@ class Operation:
         *,
         output: str = DROP,
         bounded: bool = False,
+        patient: bool = False,
         sources: dict[int, Source] | None = None,
         input: AsyncIterable[bytes] | None = None,
     ) -> None:
@@ -59,6 +60,7 @@ class Operation:
         self.transport = transport
         self.output = output
         self.bounded = bounded or output == QUEUE
+        self.patient = patient  #: nobody looks at anything before the end
         self.sources = sources or {}
         self.raised: BaseException | None = None  #: by what the caller gave to read from
         self.pid: int | None = None
@@ -172,10 +174,10 @@ class Operation:
 
     # What streams call.
 
-    def feed(self, stream: int, kind: int, payload: bytes = b"") -> None:
-        """Sends a frame to the core."""
+    def feed(self, stream: int, kind: int, payload: bytes = b"", linger: bool = False) -> None:
+        """Sends a frame to the core; see Driver.feed."""
         if not self.done:
-            self.driver.feed(self.op, stream, kind, payload)
+            self.driver.feed(self.op, stream, kind, payload, linger)
 
     def over(self, stream: int) -> None:
         """A stream has ended by itself."""

@@ -21,9 +21,10 @@ def _bytes(data: str | bytes | bytearray | memoryview) -> bytes:
     if isinstance(data, (bytes, bytearray, memoryview)):
         return bytes(data)
     if not isinstance(data, str):
-        raise InvalidArgumentError(f"data must be text or bytes, not {type(data).__name__}")
+        raise InvalidArgumentError(f"data must be text or bytes, not {type(data).__name__}", option="data")
     try:
         return data.encode()
     except UnicodeEncodeError:
         pass
-    raise InvalidArgumentError("data cannot be sent: text must be valid Unicode, without lone surrogates")
+    words = "data cannot be sent: text must be valid Unicode, without lone surrogates"
+    raise InvalidArgumentError(words, option="data")

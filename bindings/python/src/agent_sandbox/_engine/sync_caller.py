@@ -102,7 +102,7 @@ class SyncCaller:
     def _run(self, method: str, params: dict[str, Any], callbacks: Callbacks, retain: bool) -> CommandResult:
         """Follows a process to its end; leaving ends the process."""
         output = KEEP if retain else QUEUE if callbacks else DROP
-        operation = self._operation(output=output, bounded=bool(callbacks))
+        operation = self._operation(output=output, bounded=bool(callbacks), patient=not callbacks)
         self._begin(operation, method, params)
         try:
             if callbacks:

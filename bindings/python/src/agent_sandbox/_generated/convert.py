@@ -62,10 +62,10 @@ def given(name: str, value: Record | Mapping[str, Any], kind: type[Record]) -> M
     if isinstance(value, kind):
         return {k: getattr(value, k) for k in kind._fields}
     if not isinstance(value, Mapping):
-        raise InvalidArgumentError(f"{name} must be a {kind.__name__} or a dict, not {type(value).__name__}")
+        raise InvalidArgumentError(f"{name} must be a {kind.__name__} or a dict, not {type(value).__name__}", option=name)
     for key in value:
         if key not in kind._fields:
-            raise InvalidArgumentError(f"{name} has no field {key!r}; it has {', '.join(kind._fields)}")
+            raise InvalidArgumentError(f"{name} has no field {key!r}; it has {', '.join(kind._fields)}", option=name)
     return value
 
 
@@ -98,21 +98,21 @@ def read_seconds(value: int) -> float:
 def write_list(name: str, value: Iterable[Any], write: Callable[[Any], Any] | None = None) -> list[Any]:
     """Writes a list. A text is none."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise InvalidArgumentError(f"{name} must be a list, not {type(value).__name__}")
+        raise InvalidArgumentError(f"{name} must be a list, not {type(value).__name__}", option=name)
     return list(value) if write is None else [write(one) for one in value]
 
 
 def write_map(name: str, value: Mapping[str, Any], write: Callable[[Any], Any] | None = None) -> dict[str, Any]:
     """Writes the values of an object."""
     if not isinstance(value, Mapping):
-        raise InvalidArgumentError(f"{name} must be a dict, not {type(value).__name__}")
+        raise InvalidArgumentError(f"{name} must be a dict, not {type(value).__name__}", option=name)
     return dict(value) if write is None else {key: write(one) for key, one in value.items()}
 
 
 def write_time(name: str, value: datetime) -> str:
     """Writes a time. One without a zone is local time, as everywhere in Python."""
     if not isinstance(value, datetime):
-        raise InvalidArgumentError(f"{name} must be a datetime, not {type(value).__name__}")
+        raise InvalidArgumentError(f"{name} must be a datetime, not {type(value).__name__}", option=name)
     return value.astimezone(timezone.utc).isoformat()
 
 
@@ -120,7 +120,7 @@ def write_seconds(name: str, value: float) -> int:
     """Writes a duration in whole milliseconds: a part of one counts as one, and what is too long is as
     long as can be said."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value or abs(value) == math.inf:
-        raise InvalidArgumentError(f"{name} must be a number of seconds; 0 means none")
+        raise InvalidArgumentError(f"{name} must be a number of seconds; 0 means none", option=name)
     if value == 0:
         return 0
     exact = math.ceil(round(min(abs(value), 2**53) * 1000, 6)) or 1

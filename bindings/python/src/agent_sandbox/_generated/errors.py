@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from keyword import iskeyword
 from typing import Any
 
 __all__ = [
@@ -423,6 +424,21 @@ _KINDS: dict[str, type[SandboxError]] = {
 }
 
 
+def _option(name: str) -> str:
+    """An option as it is spelt here: ``timeout`` for ``timeout_ms``."""
+    names = [part.removesuffix("_ms") for part in name.split(".")]
+    return ".".join(part + "_" if iskeyword(part) else part for part in names)
+
+
+def _spelt(data: Mapping[str, Any], name: str) -> str | None:
+    """A text that may name options. It comes in pieces then."""
+    pieces = data.get(name + "_parts")
+    if not pieces:
+        whole: str | None = data.get(name)
+        return whole
+    return "".join([_option(p["option"]) if "option" in p else p.get("text", "") for p in pieces])
+
+
 def error_from_json(data: Mapping[str, Any], partial: Any = None) -> SandboxError:
     """Makes the error that the core told of, of its code's class. An unknown code gives the base class.
 
@@ -433,10 +449,10 @@ def error_from_json(data: Mapping[str, Any], partial: Any = None) -> SandboxErro
     code = data.get("code") or SandboxError.code
     kind = _KINDS.get(f"{code} {data.get('kind')}") or _CLASSES.get(code) or SandboxError
     return kind(
-        data.get("message") or "",
+        _spelt(data, "message") or "",
         code=code,
         cause=data.get("cause"),
-        suggestion=data.get("suggestion"),
+        suggestion=_spelt(data, "suggestion"),
         docs=data.get("docs"),
         status=data.get("status"),
         request_id=data.get("request_id"),
@@ -449,5 +465,5 @@ def error_from_json(data: Mapping[str, Any], partial: Any = None) -> SandboxErro
         sandbox_id=data.get("sandbox_id"),
         pid=data.get("pid"),
         partial=partial,
-        option=data.get("option"),
+        option=_option(data["option"]) if data.get("option") else None,
     )

@@ -270,8 +270,14 @@ def _line(command: Any) -> tuple[str | None, Sequence[str] | None]:
     """Shell text, or a list of arguments."""
     if isinstance(command, str):
         return command, None
-    if command is not None and not isinstance(command, (bytes, bytearray)):
-        return None, command
+    given = type(command).__name__
+    if isinstance(command, Iterable) and not isinstance(command, (bytes, bytearray)):
+        argv = list(command)
+        astray = [type(argument).__name__ for argument in argv if not isinstance(argument, str)]
+        if not astray:
+            return None, argv
+        given += f" with {astray[0]}"
     from .._generated.errors import InvalidArgumentError
 
-    raise InvalidArgumentError(f"command must be text, or a list of arguments, not {type(command).__name__}")
+    words = f"command must be text, or a list of texts, not {given}"
+    raise InvalidArgumentError(words, option="command")
