@@ -192,7 +192,7 @@ func (s *Server) startFault(ctx context.Context, err error) error {
 	}
 	var unknown *isolation.UnknownTemplateError
 	if errors.As(err, &unknown) {
-		return templateNotFound(unknown.ID)
+		return s.templateNotFound(unknown.ID)
 	}
 	s.log.Error("sandbox could not be started", "error", err)
 	fault := api.Faultf(http.StatusInternalServerError, "the sandbox could not be started: %v", err)

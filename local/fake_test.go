@@ -119,7 +119,7 @@ func newFake(t *testing.T, change ...func(*Options)) (*client, *fakeEngine, *Ser
 	}
 	require.NoError(t, opt.check())
 	engine := &fakeEngine{}
-	s, err := newServer(opt, engine)
+	s, err := newServer(opt, engine, nil)
 	require.NoError(t, err)
 	return serving(t, s), engine, s
 }

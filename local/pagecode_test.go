@@ -123,7 +123,7 @@ func TestAServerWithoutPages(t *testing.T) {
 	c.requireFault(c.do("GET", "/pagesx", "", "X-API-Key", "-"), 401, "API key")
 	opt := Options{StateDir: t.TempDir(), APIKey: testKey, Pages: filepath.Join(t.TempDir(), "none")}
 	require.NoError(t, opt.check())
-	_, err := newServer(opt, &fakeEngine{})
+	_, err := newServer(opt, &fakeEngine{}, nil)
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/agent-sandbox/agent-sandbox/local/gateway"
 	"github.com/agent-sandbox/agent-sandbox/local/isolation"
 	"github.com/agent-sandbox/agent-sandbox/local/pages"
+	"github.com/agent-sandbox/agent-sandbox/local/template"
 )
 
 const (
@@ -34,6 +35,7 @@ type Server struct {
 	opt     Options
 	log     *slog.Logger
 	engine  engine
+	built   *template.Store
 	egress  *egress.Host
 	sockets *sockets
 	fleet   *fleet.Fleet
@@ -64,20 +66,25 @@ func New(ctx context.Context, opt Options) (*Server, error) {
 	if err := makePrivate(opt.StateDir); err != nil {
 		return nil, err
 	}
+	built, err := template.Open(template.Dir(opt.StateDir))
+	if err != nil {
+		return nil, err
+	}
 	eng, err := isolation.Open(ctx, isolation.Config{
-		StateDir: filepath.Join(opt.StateDir, "boxes"), Binary: opt.Binary, Pool: opt.DiskPool, Log: opt.Log,
+		StateDir: filepath.Join(opt.StateDir, "boxes"), Binary: opt.Binary, Pool: opt.DiskPool, Built: built.Templates, Log: opt.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	s, err := newServer(opt, boxes{eng})
+	s, err := newServer(opt, boxes{eng}, built)
 	if err != nil {
 		return nil, errors.Join(err, eng.Close())
 	}
 	return s, nil
 }
 
-func newServer(opt Options, eng engine) (*Server, error) {
+// newServer makes a server of an engine; built is nil where no templates are.
+func newServer(opt Options, eng engine, built *template.Store) (*Server, error) {
 	origins, err := access.NewOrigins(opt.AllowOrigins)
 	if err != nil {
 		return nil, err
@@ -92,7 +99,7 @@ func newServer(opt Options, eng engine) (*Server, error) {
 	}
 	s := &Server{
 		pages: served, codes: pages.NewCodes(time.Now),
-		opt: opt, log: opt.Log, engine: eng, origins: origins, sockets: sockets,
+		opt: opt, log: opt.Log, engine: eng, built: built, origins: origins, sockets: sockets,
 		egress:   egress.NewHost(egress.HostOptions{Registries: opt.Registries, Env: os.Environ(), Log: opt.Log}),
 		fleet:    fleet.New(opt.Log),
 		members:  &members{byID: map[string]*sandbox{}},

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-sandbox/agent-sandbox/local/access"
 	"github.com/agent-sandbox/agent-sandbox/local/api"
 	"github.com/agent-sandbox/agent-sandbox/local/isolation"
+	"github.com/agent-sandbox/agent-sandbox/local/template"
 )
 
 // findTemplate resolves the name of a template.
@@ -19,10 +21,22 @@ func (s *Server) findTemplate(ref string) (isolation.Template, error) {
 			return t, nil
 		}
 	}
-	return isolation.Template{}, templateNotFound(ref)
+	return isolation.Template{}, s.templateNotFound(ref)
 }
 
-func templateNotFound(ref string) *api.Fault {
+// templateNotFound says what to do where a build would mend it.
+func (s *Server) templateNotFound(ref string) *api.Fault {
+	name := api.TemplateName(ref)
+	if s.built != nil {
+		if _, err := s.built.Get(name); err == nil {
+			return api.Faultf(http.StatusNotFound,
+				"template '%s' was built for another Python or another user than this server's: build it again with  sandboxc template build %s", name, name)
+		}
+	}
+	if _, ok := template.Shipped(name); ok {
+		return api.Faultf(http.StatusNotFound,
+			"template '%s' has not been built on this machine: build it, once, with  sandboxc template build %s", name, name)
+	}
 	return api.Faultf(http.StatusNotFound, "template '%s' not found", strings.TrimSpace(ref))
 }
 
@@ -41,13 +55,17 @@ func (s *Server) listTemplates(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-// templateRow is a template as lists show it. Templates here are made of the
-// machine itself: they have no build, and are as old as the server's start.
+// templateRow is a template as lists show it. Those that are made of the machine
+// itself are as old as the server's start.
 func (s *Server) templateRow(t isolation.Template) api.Template {
+	made := t.Built
+	if made.IsZero() {
+		made = s.began
+	}
 	return api.Template{
 		TemplateID: t.ID, BuildID: t.ID, CPUCount: isolation.DefaultCPUs, MemoryMB: isolation.DefaultMemoryMB,
 		DiskSizeMB: isolation.DefaultDiskMB, Public: true, Aliases: append([]string{t.ID}, t.Aliases...),
-		Names: []string{t.ID}, Description: t.Description, CreatedAt: s.began, UpdatedAt: s.began,
+		Names: []string{t.ID}, Description: t.Description, CreatedAt: made, UpdatedAt: made,
 		BuildCount: 1, EnvdVersion: api.EnvdVersion, BuildStatus: "ready", IsDefault: true,
 	}
 }
@@ -85,9 +103,19 @@ func (s *Server) templateDetail(w http.ResponseWriter, r *http.Request) error {
 
 // deleteTemplate also serves for snapshots, of which there are none: only a
 // 404 tells a client that nothing was deleted.
-func (s *Server) deleteTemplate(_ http.ResponseWriter, r *http.Request) error {
-	if _, err := s.findTemplate(r.PathValue("id")); err != nil {
+func (s *Server) deleteTemplate(w http.ResponseWriter, r *http.Request) error {
+	t, err := s.findTemplate(r.PathValue("id"))
+	switch {
+	case err != nil:
+		return err
+	case t.Built.IsZero():
+		return api.Unsupported("cannot delete a template that it is made of")
+	case grantOf(r) != access.Owner:
+		return api.Faultf(http.StatusForbidden, "the key of a page may not delete templates")
+	}
+	if err := s.built.Remove(t.ID); err != nil {
 		return err
 	}
-	return api.Unsupported("cannot delete a template that it is made of")
+	w.WriteHeader(http.StatusNoContent)
+	return nil
 }

@@ -118,6 +118,13 @@ func (s *Store) Templates() []isolation.Template {
 	return list
 }
 
+// Usable tells whether sandboxes can be made from a template; if not, this
+// machine has changed under it and it has to be built again.
+func (s *Store) Usable(info Info) bool {
+	_, ok := s.usable(info)
+	return ok
+}
+
 // usable makes what the isolation layer needs of a template; not ok when this
 // machine has changed so much that it would not work.
 func (s *Store) usable(info Info) (isolation.Template, bool) {

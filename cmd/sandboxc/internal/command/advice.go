@@ -71,7 +71,7 @@ func guided(err error) error {
 	case e.Code == fault.CodeInvalidAPIKey && e.Status == 0:
 		e.Suggestion = "set E2B_API_KEY; or use --provider local, which needs none"
 	case e.Code == fault.CodeTemplateNotFound && e.Suggestion == "":
-		e.Suggestion = "sandboxc doctor shows those of this machine"
+		e.Suggestion = "sandboxc template list shows those of this machine"
 	case e.Code == fault.CodeConnectFailed && leadsNowhere(e.Message, os.Getenv("E2B_API_URL")):
 		e.Suggestion = `E2B_API_URL names a server on this machine; if that has ended, say again: eval "$(sandboxc env)"`
 	}

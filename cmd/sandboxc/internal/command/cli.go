@@ -25,6 +25,8 @@ type CLI struct {
 	Upload   Upload   `cmd:"" help:"Copy a file or directory into a sandbox."`
 	Download Download `cmd:"" help:"Copy a file or directory out of a sandbox."`
 
+	Template Template `cmd:"" help:"Build, list and remove templates of the local provider."`
+
 	Serve      Serve      `cmd:"" help:"Serve the local provider to any E2B SDK."`
 	Page       Page       `cmd:"" help:"Print the address of a page of serve --pages, with a one-time code that gives it its key."`
 	Env        Env        `cmd:"" help:"Print the variables that point E2B SDKs at the local server, which is started when none runs."`
