@@ -108,7 +108,7 @@ func commands() []Method {
 				return nil, err
 			}
 			return ended(s.Commands.Exec(ctx, argv, p.options(c)))
-		}),
+		}).made(func() any { return new(CommandsRun) }),
 		shaped("commands.start", Follow, func(ctx context.Context, c *Call, s *core.Sandbox, p *CommandsStart) (*CommandEnd, error) {
 			argv, err := p.argv()
 			if err != nil {

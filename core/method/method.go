@@ -11,6 +11,7 @@ import (
 	"github.com/agent-sandbox/agent-sandbox/core"
 	"github.com/agent-sandbox/agent-sandbox/core/handle"
 	"github.com/agent-sandbox/agent-sandbox/core/plane"
+	"github.com/agent-sandbox/agent-sandbox/core/scan"
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
 )
 
@@ -41,18 +42,37 @@ type Method struct {
 	// run takes a *Params. What is generic about a method is in its last lines
 	// alone: everything else would be there once a method in the WebAssembly build.
 	run func(ctx context.Context, c *Call, params any) (any, error)
+	// make gives new Params where that is called often; nil = by reflection.
+	make func() any
 }
 
 // Run reads the parameters of c and makes the call.
 func (m *Method) Run(ctx context.Context, c *Call) (any, error) {
-	p := reflect.New(m.Params).Interface()
-	if len(c.Params) > 0 {
+	p := m.params()
+	if plain, ok := p.(plain); len(c.Params) > 0 && !(ok && plain.scan(scan.Text(c.Params))) {
 		if err := json.Unmarshal(c.Params, p); err != nil {
 			return nil, unfit(m.Params, err)
 		}
 	}
 	return m.run(ctx, c, p)
 }
+
+func (m *Method) params() any {
+	if m.make != nil {
+		return m.make()
+	}
+	return reflect.New(m.Params).Interface()
+}
+
+// made is m, which is called often.
+func (m Method) made(by func() any) Method {
+	m.make = by
+	return m
+}
+
+// plain are parameters that read themselves where they are written plainly; where
+// they are not, they stay as they were.
+type plain interface{ scan(t scan.Text) bool }
 
 // Call is one call as it reaches a method.
 type Call struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/agent-sandbox/agent-sandbox/core/handle"
 	"github.com/agent-sandbox/agent-sandbox/core/method"
 	"github.com/agent-sandbox/agent-sandbox/core/plane"
+	"github.com/agent-sandbox/agent-sandbox/core/scan"
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
 	"github.com/agent-sandbox/agent-sandbox/wasm/engine"
 	"github.com/agent-sandbox/agent-sandbox/wasm/frame"
@@ -88,6 +89,9 @@ func clip(s string) string {
 
 // result is JSON made inside the operation, where a panic is contained.
 func result(value any) (json.RawMessage, error) {
+	if plain, ok := value.(scan.Appender); ok {
+		return plain.AppendJSON(nil), nil
+	}
 	b, err := json.Marshal(value)
 	if err != nil {
 		return nil, fault.New(fault.CodeInternal, "the result cannot be written as JSON: %s", err)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/agent-sandbox/agent-sandbox/core"
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
 	"github.com/agent-sandbox/agent-sandbox/wasm/engine"
@@ -72,10 +73,7 @@ func event(f frame.Frame) (engine.Event, error) {
 	return v, err
 }
 
-var (
-	errCancelled = errors.New("the caller cancelled")
-	errDetached  = errors.New("the caller detached")
-)
+var errCancelled = errors.New("the caller cancelled")
 
 func reason(payload []byte) (cause, err error) {
 	var p struct {
@@ -85,18 +83,9 @@ func reason(payload []byte) (cause, err error) {
 		err = json.Unmarshal(payload, &p)
 	}
 	if p.Reason == "detach" {
-		return errDetached, err
+		return core.ErrDetach, err
 	}
 	return errCancelled, err
-}
-
-func head(payload []byte) (status int, header transport.Header, err error) {
-	var p struct {
-		Status  int              `json:"status"`
-		Headers transport.Header `json:"headers"`
-	}
-	err = json.Unmarshal(payload, &p)
-	return p.Status, p.Headers, err
 }
 
 func delivered(payload []byte) (int64, error) {

@@ -18,7 +18,7 @@ var kinds = map[engine.OutKind]frame.Kind{
 }
 
 // channels are the frames of plane.Channel.
-var channels = [...]frame.Kind{frame.Stdout, frame.Stderr, frame.PTY}
+var channels = [...]frame.Kind{frame.Stdout, frame.Stderr, frame.PTY, frame.Object}
 
 // take writes one order of the engine.
 func (s *Shell) take(o *engine.Out) {
@@ -125,6 +125,9 @@ func (s *Shell) request(o *engine.Out) {
 	if r.Lasting {
 		b = append(b, `,"lasting":true`...)
 	}
+	if r.Alone {
+		b = append(b, `,"alone":true`...)
+	}
 	s.mixed(o, frame.HTTPRequest, append(b, '}'), raw...)
 }
 
@@ -178,7 +181,7 @@ func eventJSON(value any) []byte {
 	e, _ := value.(happening)
 	b := appendString([]byte(`{"kind":`), e.kind)
 	if e.value != nil {
-		fields, err := json.Marshal(e.value)
+		fields, err := result(e.value)
 		if err == nil && len(fields) > 2 && fields[0] == '{' {
 			return append(append(b, ','), fields[1:]...)
 		}

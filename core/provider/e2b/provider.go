@@ -25,9 +25,12 @@ type Preset struct {
 // New makes the provider of a preset.
 func New(p Preset) provider.Provider { return backend{p} }
 
+// Name is what E2B's own service is called among the providers.
+const Name = "e2b"
+
 // Cloud is E2B's own service.
 func Cloud() provider.Provider {
-	return New(Preset{Name: "e2b", Capabilities: capability.Envd().Plus(
+	return New(Preset{Name: Name, Capabilities: capability.Envd().Plus(
 		capability.Snapshot, capability.Fork, capability.Code, capability.CodeContexts, capability.CodeRich,
 		capability.Logs, capability.Volumes, capability.Secrets, capability.Templates)})
 }

@@ -9,11 +9,14 @@ import (
 	"github.com/agent-sandbox/agent-sandbox/core/provider/e2b"
 )
 
+// Name is what it is called among the providers.
+const Name = "local"
+
 // New makes the provider.
 func New() provider.Provider {
 	return e2b.New(e2b.Preset{
-		Name:         "local",
-		Capabilities: capability.Envd(),
+		Name:         Name,
+		Capabilities: capability.Envd().Plus(capability.Code, capability.CodeContexts, capability.CodeRich),
 		Isolation:    "namespaces",
 		EndlessLife:  true,
 		HTTP:         true,
