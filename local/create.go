@@ -105,21 +105,19 @@ func checkSources(mounts []api.HostMount) error {
 // start makes the sandbox. When it fails, or the caller has gone away in the
 // meantime, nothing is left.
 func (s *Server) start(ctx context.Context, o *order) (*sandbox, error) {
-	id := api.NewID()
-	net, socket, err := s.openNetwork(id, o.NewSandbox, o.grant)
+	plan, err := s.planNetwork(o.NewSandbox, o.grant)
 	if err != nil {
 		return nil, err
 	}
 	sb := &sandbox{
-		fleet: s.fleet, template: o.template, alias: o.template.ID, metadata: o.Metadata, size: sizeOf(o.NewSandbox), net: net,
+		fleet: s.fleet, template: o.template, alias: o.template.ID, metadata: o.Metadata, size: sizeOf(o.NewSandbox),
 		mounts: len(o.HostMounts) > 0,
 	}
 	sb.secure(o)
 	began := time.Now()
-	started, err := s.engine.Start(ctx, o.spec(id, sb.token, socket))
+	id, started, err := s.obtain(ctx, sb, o, plan)
 	if err != nil {
-		net.close()
-		return nil, s.startFault(ctx, err)
+		return nil, err
 	}
 	sb.limits = limits(started.Limits())
 	if err := s.enlist(id, sb, o, started); err != nil {
@@ -131,6 +129,25 @@ func (s *Server) start(ctx context.Context, o *order) (*sandbox, error) {
 		return nil, ctx.Err()
 	}
 	return sb, nil
+}
+
+// obtain gives the sandbox its box and its network: one that waits, or a new one.
+func (s *Server) obtain(ctx context.Context, sb *sandbox, o *order, plan *networkPlan) (id string, b box, err error) {
+	if r := s.claimReady(ctx, o, plan); r != nil {
+		sb.net, sb.token = r.net, r.token
+		return r.id, r.box, nil
+	}
+	id = api.NewID()
+	var socket string
+	if sb.net, socket, err = s.openNetwork(id, plan); err != nil {
+		return id, nil, err
+	}
+	b, err = s.engine.Start(ctx, o.spec(id, sb.token, socket))
+	if err != nil {
+		sb.net.close()
+		return id, nil, s.startFault(ctx, err)
+	}
+	return id, b, nil
 }
 
 // secure gives the sandbox its secrets.

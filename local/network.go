@@ -25,25 +25,38 @@ type network struct {
 	allow *bool
 }
 
-// openNetwork checks what create asked for and opens the way out. socket is ""
-// for a sandbox without a network.
-func (s *Server) openNetwork(id string, n *api.NewSandbox, grant access.Grant) (net *network, socket string, err error) {
+// networkPlan is what create asked for, checked.
+type networkPlan struct {
+	wire  *api.Network
+	allow *bool
+	rules egress.Rules
+	// open is set when there is to be a way out at all.
+	open bool
+}
+
+// planNetwork checks what create asked for.
+func (s *Server) planNetwork(n *api.NewSandbox, grant access.Grant) (*networkPlan, error) {
 	allow := s.opt.Internet
 	if n.AllowInternetAccess != nil {
 		allow = *n.AllowInternetAccess
 	}
 	rules, err := parseRules(n.Network, &allow)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if err := s.checkReach(rules, grant); err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	net = &network{wire: n.Network, allow: n.AllowInternetAccess}
-	if !allow && len(rules.AllowOut) == 0 {
+	return &networkPlan{wire: n.Network, allow: n.AllowInternetAccess, rules: rules, open: allow || len(rules.AllowOut) > 0}, nil
+}
+
+// openNetwork opens the way out. socket is "" for a sandbox without a network.
+func (s *Server) openNetwork(id string, plan *networkPlan) (net *network, socket string, err error) {
+	net = &network{wire: plan.wire, allow: plan.allow}
+	if !plan.open {
 		return net, "", nil
 	}
-	net.policy, err = s.egress.Open(s.sockets.address(id), rules)
+	net.policy, err = s.egress.Open(s.sockets.address(id), plan.rules)
 	return net, s.sockets.path(id), err
 }
 

@@ -28,6 +28,10 @@ type Options struct {
 	// DiskPool is how many disks are kept ready for sandboxes to come: 0 is the
 	// default, less than 0 none, which suits a server that lives for one sandbox.
 	DiskPool int
+	// InterpreterPool is how many sandboxes of the code interpreter's template are
+	// kept ready, with their interpreter running: 0 is DefaultInterpreterPool once
+	// one was used, less than 0 none, another number from the start.
+	InterpreterPool int
 	// Log gets what happens; it never gets a secret. nil is silent.
 	Log *slog.Logger
 	// Version is shown in the header Server of the control plane's answers.

@@ -38,6 +38,7 @@ func (s *Server) routes() *http.ServeMux {
 		"GET /templates/aliases/{alias}":  s.templateAlias,
 		"GET /templates/{id}":             s.templateDetail,
 		"DELETE /templates/{id}":          s.deleteTemplate,
+		"GET /interpreter-pool":           s.interpreterPool,
 		"POST /page-keys":                 s.makePageKey,
 		"POST /page-codes/new":            s.makePageCode,
 		"POST /sandboxes/{id}/fork":       unsupported("does not fork sandboxes"),

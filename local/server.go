@@ -19,6 +19,7 @@ import (
 	"github.com/agent-sandbox/agent-sandbox/local/gateway"
 	"github.com/agent-sandbox/agent-sandbox/local/isolation"
 	"github.com/agent-sandbox/agent-sandbox/local/pages"
+	"github.com/agent-sandbox/agent-sandbox/local/pool"
 	"github.com/agent-sandbox/agent-sandbox/local/template"
 )
 
@@ -36,6 +37,7 @@ type Server struct {
 	log     *slog.Logger
 	engine  engine
 	built   *template.Store
+	ready   *pool.Pool[*ready]
 	egress  *egress.Host
 	sockets *sockets
 	fleet   *fleet.Fleet
@@ -109,6 +111,7 @@ func newServer(opt Options, eng engine, built *template.Store) (*Server, error) 
 		activity: newActivity(),
 	}
 	errorLog := slog.NewLogLogger(opt.Log.Handler(), slog.LevelDebug)
+	s.ready = s.newReady()
 	s.gateway = gateway.New(s.members, errorLog)
 	s.control = s.newControl()
 	s.http = &http.Server{
@@ -130,6 +133,7 @@ func (s *Server) Serve(l net.Listener) error {
 func (s *Server) Close() error {
 	s.close.Do(func() {
 		s.closed = s.http.Close()
+		s.ready.Close()
 		s.fleet.Close()
 		s.closed = errors.Join(s.closed, s.engine.Close(), s.sockets.close(), closePages(s.pages))
 	})

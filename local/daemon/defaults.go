@@ -91,5 +91,12 @@ func (f *defaults) replace(in *initRequest) {
 // Environment is a copy of the variables that every command gets.
 func (d *Daemon) Environment() map[string]string { return d.defaults.environment() }
 
+// SetEnvironment replaces the variables that every command gets.
+func (d *Daemon) SetEnvironment(envs map[string]string) {
+	d.defaults.mu.Lock()
+	defer d.defaults.mu.Unlock()
+	d.defaults.envs = maps.Clone(envs)
+}
+
 // Token is the access token that requests must carry, "" = none.
 func (d *Daemon) Token() string { return d.defaults.token() }

@@ -40,6 +40,7 @@ type process1 struct {
 	thread   *thread
 	conns    *handedListener
 	ports    ports
+	warmer   Warmer
 	userSide *userSide
 	users    daemon.UserDB
 	victims  *victims
@@ -89,6 +90,7 @@ func (p *process1) serve(s Service) error {
 	}
 	p.conns = serveHanded(h)
 	p.ports.service, _ = h.(Ports)
+	p.warmer, _ = h.(Warmer)
 	return nil
 }
 
@@ -112,6 +114,10 @@ func (p *process1) serveControl() {
 }
 
 func (p *process1) handle(m boot.Message, files []*os.File) {
+	if m.Op == boot.OpClaim && len(files) == 2 {
+		p.takeClaim(files[0], files[1])
+		return
+	}
 	if len(files) != 1 {
 		for _, f := range files {
 			_ = f.Close()
@@ -119,6 +125,8 @@ func (p *process1) handle(m boot.Message, files []*os.File) {
 		return
 	}
 	switch m.Op {
+	case boot.OpWarm:
+		go p.warm(files[0])
 	case boot.OpConn:
 		p.conns.hand(files[0])
 	case boot.OpPort:

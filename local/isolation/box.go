@@ -25,8 +25,13 @@ type Box struct {
 	send    sync.Mutex
 	cage    *cage
 	plot    *plot
-	limits  []Limit
-	memory  int64
+	// env are the template's variables.
+	env map[string]string
+
+	// claiming guards limits and memory, which a claim changes.
+	claiming sync.Mutex
+	limits   []Limit
+	memory   int64
 
 	pausing sync.Mutex
 	paused  bool
@@ -152,7 +157,11 @@ func (b *Box) Kill() error {
 func (b *Box) Done() <-chan struct{} { return b.done }
 
 // Limits lists each limit and whether it holds.
-func (b *Box) Limits() []Limit { return b.limits }
+func (b *Box) Limits() []Limit {
+	b.claiming.Lock()
+	defer b.claiming.Unlock()
+	return b.limits
+}
 
 // watch waits for the end of process 1 and removes what is left.
 func (b *Box) watch() {

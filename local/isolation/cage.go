@@ -25,6 +25,7 @@ type cage struct {
 	dirs   map[string]string
 	unique []string
 	limits []Limit
+	groups *controlGroups
 }
 
 // groupSetting is one limit to write.
@@ -49,7 +50,7 @@ func settingsOf(s Spec) []groupSetting {
 // newCage makes the groups of one sandbox and sets its limits. What cannot be
 // had is said in limits and is no error.
 func (g *controlGroups) newCage(s Spec) *cage {
-	c := &cage{dirs: map[string]string{}}
+	c := &cage{dirs: map[string]string{}, groups: g}
 	for controller, dir := range g.v1 {
 		c.add(g, controller, dir, s.ID)
 	}
@@ -92,6 +93,10 @@ func (c *cage) limit(g *controlGroups, set groupSetting) Limit {
 			_ = c.write("", "memory.oom.group", "0")
 		}
 	case c.dirs[set.controller] != "":
+		if set.controller == "memory" {
+			// It may never be the smaller of the two.
+			_ = c.write("memory", "memory.memsw.limit_in_bytes", set.v1Value)
+		}
 		err = c.write(set.controller, set.v1File, set.v1Value)
 		if set.controller == "memory" {
 			_ = c.write("memory", "memory.memsw.limit_in_bytes", set.v1Value)
@@ -228,4 +233,40 @@ func (c *cage) stat(controller, file, key string) int64 {
 		}
 	}
 	return 0
+}
+
+// weight is a share of the processors while they are wanted by more than there are.
+type weight struct{ v1, v2 string }
+
+// The usual weights are the system's own; the others are the least there are.
+var (
+	usualWeight      = weight{v1: "1024", v2: "100"}
+	backgroundWeight = weight{v1: "2", v2: "1"}
+)
+
+// weigh sets the share; where there is no such group it stays as it is.
+func (c *cage) weigh(w weight) {
+	if c.has("", "cpu.weight") {
+		_ = c.write("", "cpu.weight", w.v2)
+	} else if c.has("cpu", "cpu.shares") {
+		_ = c.write("cpu", "cpu.shares", w.v1)
+	}
+}
+
+// holds tells whether a group enforces the limit of a name.
+func (c *cage) holds(name string) bool {
+	return slices.ContainsFunc(c.limits, func(l Limit) bool { return l.Name == name && l.Enforced })
+}
+
+// relimit sets other limits in groups that enforce the present ones.
+func (c *cage) relimit(s Spec) ([]Limit, error) {
+	var limits []Limit
+	for _, set := range settingsOf(s) {
+		l := c.limit(c.groups, set)
+		if !l.Enforced {
+			return nil, errors.New(l.Name + ": " + l.Why)
+		}
+		limits = append(limits, l)
+	}
+	return limits, nil
 }

@@ -26,6 +26,8 @@ type Spec struct {
 	CPUs                   float64
 	MemoryMB, DiskMB, Pids int
 	Mounts                 []Mount
+	// Background gives it little of the processors until it is claimed.
+	Background bool
 	// Layer, if set, is an empty directory that takes what the sandbox writes, in
 	// place of a disk of its own. When the sandbox has ended it is a layer for
 	// Template.Layers.

@@ -109,7 +109,10 @@ func (s *starting) reserve(ctx context.Context) error {
 	}
 	s.box = &Box{
 		id: s.spec.ID, engine: s.engine, done: make(chan struct{}), plot: x.plot,
-		memory: int64(s.spec.MemoryMB) * mebibyte, cage: x.cage, cmd: x.cmd, control: x.control,
+		memory: int64(s.spec.MemoryMB) * mebibyte, cage: x.cage, cmd: x.cmd, control: x.control, env: s.template.Env,
+	}
+	if s.spec.Background {
+		x.cage.weigh(backgroundWeight)
 	}
 	s.box.limits = append(append([]Limit{}, x.cage.limits...), x.plot.limit)
 	return nil

@@ -26,7 +26,7 @@ func (b *Box) Usage() (Usage, error) {
 	if b.ended() {
 		return Usage{}, ErrGone
 	}
-	u := Usage{MemTotal: b.memory, DiskTotal: b.plot.disk.size}
+	u := Usage{MemTotal: b.memoryLimit(), DiskTotal: b.plot.disk.size}
 	b.countProcesses(&u)
 	b.plot.disk.measure(&u)
 	return u, nil

@@ -106,6 +106,17 @@ type Config struct {
 	FDs []string `json:"fds"`
 }
 
+// Claim is what sets a sandbox that was made in advance apart from others.
+type Claim struct {
+	// Envs are the owner's variables.
+	Envs map[string]string `json:"envs,omitempty"`
+	// Internet false closes the way out for good.
+	Internet bool `json:"internet,omitempty"`
+	// CPUs and MemoryBytes are the limits, to report.
+	CPUs        float64 `json:"cpus"`
+	MemoryBytes int64   `json:"memory_bytes"`
+}
+
 // Layer is one overlay: what the sandbox writes at Target lies over Lower.
 type Layer struct {
 	Target string `json:"target"`

@@ -31,6 +31,12 @@ const (
 	// OpPort asks for a connection to Port inside; the descriptor is a
 	// socket that takes the answer.
 	OpPort Op = "port"
+	// OpWarm asks a sandbox that is nobody's yet to start what takes long; the
+	// descriptor is a socket that takes the answer, OpReady or OpFailed.
+	OpWarm Op = "warm"
+	// OpClaim gives it to its owner: first descriptor a file with a Claim, then a
+	// socket that takes the answer, OpReady or OpFailed.
+	OpClaim Op = "claim"
 	// OpRefused answers OpPort: nothing listens there; and OpLaunch: Errno.
 	OpRefused Op = "refused"
 	// OpLaunch asks for a process: first descriptor a file with the JSON of
