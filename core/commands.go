@@ -5,10 +5,8 @@ import (
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/core/capability"
-	"github.com/agent-sandbox/agent-sandbox/core/envd"
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
 	"github.com/agent-sandbox/agent-sandbox/core/plane"
-	"github.com/agent-sandbox/agent-sandbox/core/transport"
 )
 
 // Commands runs commands in one sandbox.
@@ -69,73 +67,42 @@ func (c *Commands) Exec(ctx context.Context, argv []string, o RunOptions) (*Comm
 		limit := DefaultCommandTimeout
 		o.Timeout = &limit
 	}
-	if o.Tag == "" {
-		// A name of our own, so that a cancel before the pid is known can still
-		// end the process.
-		o.Tag = "run-" + c.s.client.randomName()
-	}
-	result, err := c.Follow(ctx, argv, o)
-	if err == nil || !c.mustKill(ctx, err) {
-		return result, err
-	}
-	killed := c.killTagged(ctx, o.Tag)
-	if e := fault.As(err); e != nil && e.Clock == transport.ClockIdle && killed {
-		e.Killed = true
-		e.Suggestion = "the command was killed: raise the idle timeout, or set it to 0 for none"
-	}
-	return result, err
+	return c.start(ctx, argv, o, foreground)
 }
 
-// mustKill: the caller left, or the connection is stuck; a command that nobody
-// waits for any more is ended.
-func (c *Commands) mustKill(ctx context.Context, err error) bool {
-	e := fault.As(err)
-	if ctx.Err() != nil {
-		return true
-	}
-	return e == nil || (e.Clock != "" && e.Code == fault.CodeRequestTimeout)
-}
-
-// killTagged repeats itself shortly: the kill may overtake the start. It tells
-// whether the command is known to be gone.
-func (c *Commands) killTagged(ctx context.Context, tag string) bool {
-	host := c.s.client.host
-	cleanup, disarm := host.Detached(ctx, envd.Cleanup)
-	defer disarm()
-	for _, pause := range []time.Duration{0, 20 * time.Millisecond, 200 * time.Millisecond} {
-		if pause > 0 && host.Sleep(cleanup, pause) != nil {
-			return false
-		}
-		err := c.s.data.Signal(cleanup, plane.Selector{Tag: tag}, plane.SIGKILL)
-		if e := fault.As(err); e == nil || e.Code == fault.CodeSandboxNotFound {
-			return true
-		}
-	}
-	return false
-}
-
-// Follow starts a program and follows it to its end. It is the one long operation behind every form of
-// running; cancelling ctx detaches and leaves the process alone. There is no
-// timeout unless one is given.
+// Follow starts a program and follows it to its end, in the background: it lives on
+// when ctx ends with the cause ErrDetach, or when the stream does. Any other cancel
+// kills it: before the start has come, nobody could do so later. There is no timeout
+// unless one is given.
 func (c *Commands) Follow(ctx context.Context, argv []string, o RunOptions) (*CommandResult, error) {
+	return c.start(ctx, argv, o, background)
+}
+
+// start is the one long operation behind every form of running.
+func (c *Commands) start(ctx context.Context, argv []string, o RunOptions, keep keeping) (*CommandResult, error) {
 	if err := c.check(argv, &o); err != nil {
 		return nil, err
 	}
+	c.s.named(&o)
 	spec := plane.StartSpec{Cmd: argv[0], Args: argv[1:], Envs: o.Envs, Cwd: o.Cwd, User: o.User, Tag: o.Tag, Stdin: o.Stdin}
-	return c.s.follow(ctx, &o, func(watch plane.Watch, sink plane.Sink) (*plane.End, error) {
+	return c.s.follow(ctx, &o, keep, plane.Selector{Tag: o.Tag}, func(watch plane.Watch, sink plane.Sink) (*plane.End, error) {
 		return c.s.data.Start(ctx, spec, watch, sink)
 	})
 }
 
 // follow runs one stream and turns its end into a result.
-func (s *Sandbox) follow(ctx context.Context, o *RunOptions, stream func(plane.Watch, plane.Sink) (*plane.End, error)) (*CommandResult, error) {
+func (s *Sandbox) follow(ctx context.Context, o *RunOptions, keep keeping, who plane.Selector, stream func(plane.Watch, plane.Sink) (*plane.End, error)) (*CommandResult, error) {
 	sink := &collector{now: s.client.host.Now, o: o, began: s.client.host.Now()}
-	end, err := stream(s.watch(o), sink)
+	fate := &fate{s: s, keep: keep, who: who}
+	watch := s.watch(o)
+	watch.Kill = fate.fired
+	end, err := stream(watch, sink)
 	result := sink.result()
 	if err == nil {
 		err = result.ended(end)
 	}
 	if err != nil {
+		fate.abandoned(ctx, sink.pid)
 		return nil, s.incomplete(ctx, err, sink.pid, result)
 	}
 	if o.Check && !result.OK() {

@@ -24,7 +24,7 @@ const (
 )
 
 // FollowRunning attaches to a running process and follows it to its end: only output from now on comes.
-// Cancelling ctx detaches. Errors: E3000 when there is no such process.
+// Cancelling ctx detaches, whatever the cause. Errors: E3000 when there is no such process.
 func (c *Commands) FollowRunning(ctx context.Context, sel Selector, o RunOptions) (*CommandResult, error) {
 	if err := c.s.client.need(capability.ExecAttach); err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (c *Commands) FollowRunning(ctx context.Context, sel Selector, o RunOptions
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	return c.s.follow(ctx, &o, func(watch plane.Watch, sink plane.Sink) (*plane.End, error) {
+	return c.s.follow(ctx, &o, running, sel, func(watch plane.Watch, sink plane.Sink) (*plane.End, error) {
 		return c.s.data.Attach(ctx, sel, watch, sink)
 	})
 }
@@ -47,11 +47,16 @@ func checkSelector(sel Selector) error {
 	return checkText("tag", sel.Tag)
 }
 
-// List gives the running processes.
+// List gives the running processes. Tag is what users named them.
 func (c *Commands) List(ctx context.Context) ([]ProcessInfo, error) {
 	list, err := c.s.data.List(ctx)
 	if list == nil {
 		list = []ProcessInfo{}
+	}
+	for i := range list {
+		if isHidden(list[i].Tag) {
+			list[i].Tag = ""
+		}
 	}
 	return list, cancelled(ctx, err)
 }

@@ -22,7 +22,7 @@ type PtyOptions struct {
 }
 
 // Follow starts a terminal and follows it to its end; its output goes to OnPTY
-// as bytes. Cancelling ctx detaches. TERM, LANG and LC_ALL have defaults that
+// as bytes. Cancelling ctx is as with Commands.Follow. TERM, LANG and LC_ALL have defaults that
 // Envs overrides (e2b.md 4.2).
 func (p *Pty) Follow(ctx context.Context, o PtyOptions) (*CommandResult, error) {
 	if err := p.s.client.need(capability.PTY); err != nil {
@@ -40,8 +40,9 @@ func (p *Pty) Follow(ctx context.Context, o PtyOptions) (*CommandResult, error) 
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	p.s.named(&o.RunOptions)
 	spec := plane.StartSpec{Cmd: o.Argv[0], Args: o.Argv[1:], Envs: terminalEnvs(o.Envs), Cwd: o.Cwd, User: o.User, Tag: o.Tag, PTY: &o.Size}
-	return p.s.follow(ctx, &o.RunOptions, func(watch plane.Watch, sink plane.Sink) (*plane.End, error) {
+	return p.s.follow(ctx, &o.RunOptions, background, plane.Selector{Tag: o.Tag}, func(watch plane.Watch, sink plane.Sink) (*plane.End, error) {
 		return p.s.data.Start(ctx, spec, watch, sink)
 	})
 }

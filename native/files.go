@@ -73,4 +73,4 @@ func (w *Watching) Err() error {
 }
 
 // Stop ends the watch. It may be called from inside a callback.
-func (w *Watching) Stop() { w.cancel(errDetached) }
+func (w *Watching) Stop() { w.cancel(core.ErrDetach) }

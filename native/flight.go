@@ -2,7 +2,10 @@ package native
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
 )
@@ -11,12 +14,14 @@ import (
 type flights struct {
 	mu    sync.Mutex
 	byKey map[string]*flight
+	tails map[*flight]struct{} // nobody waits for them: they clean up
 }
 
 // flight is one call with its callers.
 type flight struct {
 	waiters int
 	cancel  context.CancelCauseFunc
+	over    bool
 	done    chan struct{}
 	value   any
 	err     error
@@ -71,12 +76,36 @@ func (fs *flights) leave(key string, f *flight) {
 	if fs.byKey[key] == f {
 		delete(fs.byKey, key)
 	}
+	if !f.over {
+		if fs.tails == nil {
+			fs.tails = map[*flight]struct{}{}
+		}
+		fs.tails[f] = struct{}{}
+	}
 	f.cancel(transport.ErrNobodyWaits)
+}
+
+// drain waits for what cleans up after callers that have left, for at most the
+// cleanup clock.
+func (fs *flights) drain() {
+	fs.mu.Lock()
+	tails := slices.Collect(maps.Keys(fs.tails))
+	fs.mu.Unlock()
+	limit := time.After(cleanupClock)
+	for _, f := range tails {
+		select {
+		case <-f.done:
+		case <-limit:
+			return
+		}
+	}
 }
 
 func (fs *flights) forget(key string, f *flight) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
+	f.over = true
+	delete(fs.tails, f)
 	if fs.byKey[key] == f {
 		delete(fs.byKey, key)
 	}

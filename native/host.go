@@ -67,9 +67,12 @@ func NewHost(o HostOptions) (*Host, error) {
 	return h, nil
 }
 
-// Close ends every exchange and closes every connection. It is idempotent.
+// Close ends every exchange and closes every connection. What cleans up after a
+// cancel (the kill of a command, of a half-made sandbox) is waited for, at most for
+// the cleanup clock. It is idempotent.
 func (h *Host) Close() error {
 	h.once.Do(func() {
+		h.flights.drain()
 		h.close(ErrClosed)
 		h.http.CloseIdleConnections()
 		h.sockets.CloseIdleConnections()

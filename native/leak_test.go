@@ -133,6 +133,33 @@ func TestCloseEndsEveryWait(t *testing.T) {
 	goleak.VerifyNone(t, ignore)
 }
 
+func TestCloseWaitsForWhatCleansUpAfterCallersThatLeft(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }))
+	defer s.Close()
+	h, err := native.NewHost(native.HostOptions{Proxy: "direct", StoreDir: t.TempDir()})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	begun, may := make(chan struct{}), make(chan struct{})
+	var cleaned error
+	go func() {
+		<-begun
+		cancel()
+	}()
+	_, err = h.Flight(ctx, "key", func(flight context.Context) (any, error) {
+		close(begun)
+		<-flight.Done()
+		<-may
+		cleanup, disarm := h.Detached(flight, time.Minute)
+		defer disarm()
+		_, cleaned = h.Do(cleanup, &transport.Request{Method: "GET", URL: s.URL})
+		return nil, nil
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	time.AfterFunc(20*time.Millisecond, func() { close(may) })
+	require.NoError(t, h.Close())
+	require.NoError(t, cleaned)
+}
+
 func FuzzStoreKeepsAnyName(f *testing.F) {
 	for _, n := range []string{"a", "..", "a/../b", "\x00", "文件", "%2E", "a.json.lock"} {
 		f.Add(n)

@@ -2,7 +2,6 @@ package native
 
 import (
 	"context"
-	"errors"
 	"io"
 	"sync/atomic"
 
@@ -30,8 +29,6 @@ type Process struct {
 type processControl interface {
 	Kill(ctx context.Context, sel core.Selector) (bool, error)
 }
-
-var errDetached = errors.New("detached")
 
 // Start runs a shell command line in the background and returns once it runs.
 // It has no timeout unless one is given. ctx bounds the start alone.
@@ -73,7 +70,10 @@ func follow(ctx context.Context, control processControl, o core.RunOptions, long
 	case <-ctx.Done():
 		cancel(context.Cause(ctx))
 		<-p.done
-		return nil, p.abandoned(ctx, started)
+		if p.err == nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, p.err
 	}
 }
 
@@ -86,21 +86,6 @@ func (p *Process) ended(started chan uint32) (*Process, error) {
 	default:
 		return nil, p.err
 	}
-}
-
-// abandoned: the caller left during the start; what may run is ended.
-func (p *Process) abandoned(ctx context.Context, started chan uint32) error {
-	select {
-	case pid := <-started:
-		cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupClock)
-		defer cancel()
-		_, _ = p.control.Kill(cleanup, core.Selector{PID: pid})
-	default:
-	}
-	if p.err == nil {
-		return context.Cause(ctx)
-	}
-	return p.err
 }
 
 // guarded wraps the callbacks: none runs after Disconnect.
@@ -154,7 +139,7 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 // returns. It may be called from inside a callback.
 func (p *Process) Disconnect() {
 	p.left.Store(true)
-	p.cancel(errDetached)
+	p.cancel(core.ErrDetach)
 }
 
 // Kill ends the process with SIGKILL; false when it had ended already.

@@ -59,8 +59,11 @@ func Classify(ctx context.Context, err error, area Area) error {
 func ClockFired(t transport.Timeout) *fault.Error {
 	e := fault.New(fault.CodeRequestTimeout, "the %s clock fired after %s", t.Clock, Seconds(t.After))
 	e.Clock, e.Limit, e.Cause, e.Retryable = t.Clock, t.After, t, true
-	return e.Suggest("raise the %s timeout, or set it to 0 for none", t.Clock)
+	return e.Suggest("raise %s, or set it to 0 for none", ClockOption(t.Clock))
 }
+
+// ClockOption is the option that sets a clock.
+func ClockOption(clock string) fault.Option { return fault.Option(clock + "_timeout_ms") }
 
 // Seconds prints a duration in the unit that users set. A tiny one does not read
 // as 0, which would be none.

@@ -20,19 +20,18 @@ const silence = time.Second
 
 // Start runs a process and follows it to its end.
 func (c *Client) Start(ctx context.Context, spec plane.StartSpec, watch plane.Watch, sink plane.Sink) (*plane.End, error) {
-	return c.follow(ctx, service+"Start", spec.User, plane.Selector{Tag: spec.Tag}, startRequest{spec}, watch, sink)
+	return c.follow(ctx, service+"Start", spec.User, startRequest{spec}, watch, sink)
 }
 
 // Attach follows a running process; only new output comes (e2b.md 3.4).
 func (c *Client) Attach(ctx context.Context, sel plane.Selector, watch plane.Watch, sink plane.Sink) (*plane.End, error) {
-	return c.follow(ctx, service+"Connect", "", sel, selectRequest{sel}, watch, sink)
+	return c.follow(ctx, service+"Connect", "", selectRequest{sel}, watch, sink)
 }
 
 // follower reads one process stream under its clocks: command, then idle, then
 // request, each nested in the one before.
 type follower struct {
 	c         *Client
-	who       plane.Selector // before its pid is known
 	watch     plane.Watch
 	sink      plane.Sink
 	ctx       context.Context // the innermost; Do and Next are called with it
@@ -47,7 +46,7 @@ type follower struct {
 	sinkError error
 }
 
-func (c *Client) follow(ctx context.Context, procedure, user string, who plane.Selector, in connect.Encoder, watch plane.Watch, sink plane.Sink) (*plane.End, error) {
+func (c *Client) follow(ctx context.Context, procedure, user string, in connect.Encoder, watch plane.Watch, sink plane.Sink) (*plane.End, error) {
 	h := c.cfg.Host
 	timed, _, disarmCommand := h.Limit(ctx, transport.ClockCommand, withSlack(watch.Command))
 	defer disarmCommand()
@@ -55,7 +54,7 @@ func (c *Client) follow(ctx context.Context, procedure, user string, who plane.S
 	defer disarmIdle()
 	starting, _, begun := h.Limit(lively, transport.ClockRequest, watch.Request)
 	defer begun()
-	f := &follower{c: c, who: who, watch: watch, sink: sink, ctx: starting, alive: alive, hasBegun: begun}
+	f := &follower{c: c, watch: watch, sink: sink, ctx: starting, alive: alive, hasBegun: begun}
 	if err := f.open(procedure, user, in, processArea); err != nil {
 		return nil, f.failure(ctx, err)
 	}
@@ -175,7 +174,7 @@ func (f *follower) failure(ctx context.Context, err error) error {
 	}
 	var clock transport.Timeout
 	if errors.As(err, &clock) && clock.Clock == transport.ClockCommand {
-		return f.timedOut(f.kill(ctx))
+		return f.timedOut(f.kill(ctx, transport.ClockCommand))
 	}
 	var answer *connect.Error
 	if errors.As(err, &answer) && answer.Code == "deadline_exceeded" && !answer.Plain && f.watch.Command > 0 {
@@ -187,9 +186,8 @@ func (f *follower) failure(ctx context.Context, err error) error {
 	}
 	e := fault.As(connect.Classify(ctx, err, processArea))
 	e.PID = f.pid
-	if e.Clock == transport.ClockIdle {
-		_ = e.Suggest("attach to the process again if the sandbox still answers, or raise the idle timeout")
-		return f.c.probed(ctx, e)
+	if e.Code == fault.CodeRequestTimeout && e.Clock != "" {
+		return f.stuck(ctx, e)
 	}
 	if f.stream == nil {
 		return e // explained when it did not open
@@ -197,18 +195,37 @@ func (f *follower) failure(ctx context.Context, err error) error {
 	return f.c.explain(ctx, e)
 }
 
-// kill ends a process whose command clock fired here before it fired there.
-func (f *follower) kill(ctx context.Context) bool {
-	who := f.who
-	if f.pid != 0 {
-		who = plane.Selector{PID: f.pid}
-	}
-	if who == (plane.Selector{}) || ctx.Err() != nil {
-		return false
-	}
-	cleanup, disarm := f.c.cfg.Host.Detached(ctx, Cleanup)
+// stuck ends the process and asks at the same time whether the sandbox lives: the
+// caller has waited long enough.
+func (f *follower) stuck(ctx context.Context, e *fault.Error) error {
+	asked, _, disarm := f.c.cfg.Host.Limit(ctx, transport.ClockRequest, plane.Patience)
 	defer disarm()
-	return f.c.Signal(cleanup, who, plane.SIGKILL) == nil
+	var explained error = e
+	killed := false
+	err := f.c.cfg.Host.Par(asked, 2, 2, func(ctx context.Context, i int) error {
+		switch {
+		case i == 0:
+			killed = f.kill(ctx, e.Clock)
+		case e.Clock == transport.ClockIdle:
+			explained = f.c.probed(ctx, e)
+		}
+		return nil
+	})
+	if fault.CodeOf(err) == fault.CodeInternal {
+		return err
+	}
+	if e.Killed = killed; killed {
+		_ = e.Suggest("the command was killed: raise %s, or set it to 0 for none", connect.ClockOption(e.Clock))
+	} else if e.Clock == transport.ClockIdle {
+		_ = e.Suggest("attach to the process again if the sandbox still answers, or raise %s", connect.ClockOption(e.Clock))
+	}
+	return explained
+}
+
+func (f *follower) kill(ctx context.Context, clock string) bool {
+	asked, _, disarm := f.c.cfg.Host.Limit(ctx, transport.ClockRequest, plane.Patience)
+	defer disarm()
+	return f.watch.Kill != nil && ctx.Err() == nil && f.watch.Kill(asked, clock, f.pid)
 }
 
 // Cleanup is the clock of what may still be done after a cancel or timeout.
@@ -221,7 +238,7 @@ func (f *follower) timedOut(killed bool) error {
 	}
 	e := fault.New(fault.CodeCommandTimeout, "the command was still running after its timeout of %s; %s", connect.Seconds(f.watch.Command), state)
 	e.Clock, e.Limit, e.Killed, e.PID = transport.ClockCommand, f.watch.Command, killed, f.pid
-	return e.Suggest("raise timeout, or set it to 0 for none")
+	return e.Suggest("raise %s, or set it to 0 for none", fault.Option("timeout_ms"))
 }
 
 func (f *follower) lost(cut *connect.Cut) *fault.Error {

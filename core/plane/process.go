@@ -36,7 +36,15 @@ type Watch struct {
 	Command time.Duration // the process may run this long; 0 = no limit
 	Request time.Duration // until the process has started; 0 = no limit
 	Idle    time.Duration // without a sign of life from the peer; 0 = no limit
+	// Kill ends the process, if it is to be ended, when clock fired; pid is 0 before
+	// it has started. It tells whether the process is known to be gone, and returns
+	// when ctx ends, though it may go on.
+	Kill func(ctx context.Context, clock string, pid uint32) bool
 }
+
+// Patience is how long a caller waits for what is asked after a clock fired or a
+// cancel: whether the sandbox lives, whether the process is gone.
+const Patience = time.Second
 
 // Channel tells output apart.
 type Channel uint8

@@ -131,7 +131,11 @@ func (s *processService) StreamInput(ctx context.Context, in *connect.ClientStre
 func (s *processService) SendSignal(_ context.Context, r *connect.Request[processpb.SendSignalRequest]) (*connect.Response[processpb.SendSignalResponse], error) {
 	c, err := s.find(r.Msg.GetProcess(), false)
 	if err != nil && r.Msg.GetSignal() == processpb.Signal_SIGNAL_SIGKILL && r.Msg.GetProcess().GetTag() != "" {
-		c = s.d.commands.refuse(r.Msg.GetProcess().GetTag())
+		tag := r.Msg.GetProcess().GetTag()
+		c = s.d.commands.refuse(tag)
+		if c == nil && onceOnly.MatchString(tag) { // it will never run: as good as killed
+			return connect.NewResponse(&processpb.SendSignalResponse{}), nil
+		}
 	}
 	if c == nil {
 		return nil, err

@@ -58,7 +58,7 @@ func faultJSON(err error) []byte {
 	e := fault.As(err)
 	if e == nil {
 		code := fault.CodeInternal
-		if errors.Is(err, errCancelled) || errors.Is(err, errDetached) || errors.Is(err, context.Canceled) {
+		if errors.Is(err, errCancelled) || errors.Is(err, core.ErrDetach) || errors.Is(err, context.Canceled) {
 			code = fault.CodeCancelled
 		}
 		e = fault.New(code, "%s", err)
