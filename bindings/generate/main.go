@@ -49,6 +49,8 @@ func outputs(m *Model) map[string]string {
 		"docs/reference.md":        reference(m),
 		"wasm/schema.json":         schema(m),
 		js + "convert.ts":          tsConvert(),
+		js + "write.ts":            tsWrite(),
+		js + "option.ts":           tsOption(),
 		js + "types.ts":            tsTypes(m),
 		js + "errors.ts":           tsErrors(m),
 		js + "methods.ts":          tsMethods(m),

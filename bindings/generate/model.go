@@ -69,17 +69,6 @@ func (s *Struct) maybe(f *Field) bool {
 	}
 }
 
-// converted tells whether a caller's spelling or value of a field differs from
-// the wire's.
-func (s *Struct) converted(spell func(string) string) bool {
-	for _, f := range s.Fields {
-		if spell(f.Name) != f.Wire || f.Type.converted(spell) {
-			return true
-		}
-	}
-	return false
-}
-
 // Enum is a string with known values; unknown ones survive.
 type Enum struct {
 	Name   string
@@ -164,19 +153,6 @@ type Type struct {
 	Elem   *Type   // of List and Map
 	Struct *Struct // of Record
 	Enum   *Enum   // of Choice
-}
-
-func (t *Type) converted(spell func(string) string) bool {
-	switch t.Kind {
-	case Time, Millis:
-		return true
-	case List, Map:
-		return t.Elem.converted(spell)
-	case Record:
-		return t.Struct.converted(spell)
-	default:
-		return false
-	}
 }
 
 // ErrorClass is the class of one error code.

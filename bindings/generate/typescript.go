@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 const tsWidth = 100
@@ -175,39 +177,56 @@ func tsReadField(s *Struct, f *Field) string {
 	return tsRead(f.Type, x)
 }
 
-// tsWriteFunc is a function that writes a value for the wire; "" where it goes
-// as it is.
-func tsWriteFunc(t *Type) string {
-	switch {
-	case !t.converted(camel):
-		return ""
-	case t.Kind == Record:
-		return "write" + t.Struct.Name
-	case t.Kind == List || t.Kind == Map:
-		return "(one) => " + tsWrite(t, "", "one")
+// tsKind says what a value may be, for write.ts.
+func tsKind(t *Type) string {
+	switch t.Kind {
+	case Bool:
+		return "'flag'"
+	case Int:
+		return "'whole'"
+	case Float:
+		return "'number'"
+	case String, Choice:
+		return "'text'"
+	case Time:
+		return "'time'"
+	case Millis:
+		return "'millis'"
+	case List:
+		return "{ list: " + tsKind(t.Elem) + " }"
+	case Map:
+		return "{ map: " + tsKind(t.Elem) + " }"
+	case Record:
+		return "{ record: () => " + tsFieldsName(t.Struct) + " }"
 	default:
-		return ""
+		return "'any'"
 	}
 }
 
-// tsWrite is the expression that writes x, which a caller knows as name.
-func tsWrite(t *Type, name, x string) string {
-	switch t.Kind {
-	case Time:
-		return "writeTime('" + name + "', " + x + ")"
-	case Millis:
-		return "writeMillis('" + name + "', " + x + ")"
-	case List, Map:
-		if inner := tsWriteFunc(t.Elem); inner != "" {
-			verb := map[Kind]string{List: "writeList", Map: "writeMap"}[t.Kind]
-			return verb + "(" + x + ", " + inner + ")"
+func tsFieldsName(s *Struct) string { return lowerFirst(s.Name) + "Fields" }
+
+// tsFields declares what a call or a record takes.
+func tsFields(w *writer, name string, fields []*Field, arguments bool) {
+	if len(fields) == 0 {
+		w.line("const %s: Fields = {}", name)
+		return
+	}
+	w.line("const %s: Fields = {", name)
+	for _, f := range fields {
+		says := []string{"wire: '" + f.Wire + "'", "is: " + tsKind(f.Type)}
+		if !f.Optional {
+			says = append(says, "needed: true")
 		}
-	case Record:
-		if f := tsWriteFunc(t); f != "" {
-			return f + "(" + x + ")"
+		if arguments && f.Position > 0 {
+			says = append(says, "argument: true")
+		}
+		if one := "  " + camel(f.Name) + ": { " + strings.Join(says, ", ") + " },"; len(one) <= tsWidth {
+			w.line("%s", one)
+		} else {
+			w.list("  ", camel(f.Name)+": {", says, "},", "  ", 0)
 		}
 	}
-	return x
+	w.line("}")
 }
 
 func tsVariables(m *Model) string {
@@ -223,14 +242,16 @@ func tsVariables(m *Model) string {
 	return w.String()
 }
 
-// byLowerName sorts as biome does: a type by its name, any case alike.
+// byLowerName sorts as biome does: a type by its name, letter by letter, a
+// capital before the same small one.
 func byLowerName(names []string) []string {
 	slices.SortFunc(names, func(a, b string) int {
-		a, b = strings.TrimPrefix(a, "type "), strings.TrimPrefix(b, "type ")
-		if c := strings.Compare(strings.ToLower(a), strings.ToLower(b)); c != 0 {
-			return c
-		}
-		return strings.Compare(a, b)
+		return slices.CompareFunc([]rune(strings.TrimPrefix(a, "type ")), []rune(strings.TrimPrefix(b, "type ")), func(x, y rune) int {
+			if c := cmp.Compare(unicode.ToLower(x), unicode.ToLower(y)); c != 0 {
+				return c
+			}
+			return cmp.Compare(x, y)
+		})
 	})
 	return names
 }

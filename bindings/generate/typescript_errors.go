@@ -3,7 +3,8 @@ package main
 func tsErrors(m *Model) string {
 	var w writer
 	tsHead(&w)
-	w.line("import type { Wire } from './convert.ts'")
+	w.line("import type { CommandResult } from '../command_result.ts'")
+	w.line("import { readOption, readSpelt, type Wire } from './convert.ts'")
 	m.tsErrorFields(&w)
 	m.tsBaseError(&w)
 	for _, e := range inherited(m.Errors) {
@@ -69,9 +70,17 @@ func (m *Model) tsErrorFields(w *writer) {
 	w.line("  readonly cause?: unknown")
 	for _, f := range m.details() {
 		tsComment(w, "  ", m.tsDoc(f))
-		w.line("  readonly %s", tsMember(f, true, true))
+		w.line("  readonly %s", tsDetail(f))
 	}
 	w.line("}")
+}
+
+// tsDetail declares a field of an error.
+func tsDetail(f *Field) string {
+	if f.Name == "partial" {
+		return "partial?: CommandResult | undefined"
+	}
+	return tsMember(f, true, true)
 }
 
 func (m *Model) tsBaseError(w *writer) {
@@ -85,7 +94,7 @@ func (m *Model) tsBaseError(w *writer) {
 	w.line("  readonly code: string")
 	for _, f := range m.details() {
 		tsComment(w, "  ", m.tsDoc(f))
-		w.line("  declare readonly %s", tsMember(f, true, true))
+		w.line("  declare readonly %s", tsDetail(f))
 	}
 	w.line("")
 	w.line("  static {")
@@ -126,18 +135,23 @@ func (m *Model) tsErrorFromJSON(w *writer) {
 	w.line("}")
 	w.line("")
 	tsComment(w, "", "Makes the error that the core told of, of its code's class. An unknown code gives the base class.", "@param partial - What was received before the failure.", "@param cause - What the host knows of the cause, if anything.")
-	w.line("export function errorFromJSON(value: unknown, partial?: unknown, cause?: unknown): %s {", baseError)
+	w.line("export function errorFromJSON(value: unknown, partial?: CommandResult, cause?: unknown): %s {", baseError)
 	w.line("  const wire = value as Wire")
 	w.line("  const known = classes[wire.code as string] ?? %s", baseError)
-	w.line("  return new known(wire.message as string, {")
+	w.line("  return new known(readSpelt(wire.message_parts, wire.message) ?? '', {")
 	w.line("    code: wire.code as string,")
 	w.line("    cause: cause ?? wire.cause,")
 	for _, f := range m.details() {
 		x := "wire." + f.Wire
-		if f.Name == "partial" {
+		switch f.Name {
+		case "partial":
 			x = "partial"
-		} else if kind := tsType(f.Type, false); kind != "unknown" {
-			x += " as " + kind + " | undefined"
+		case "suggestion":
+			x = "readSpelt(wire.suggestion_parts, wire.suggestion)"
+		case "option":
+			x = "readOption(wire.option)"
+		default:
+			x += " as " + tsType(f.Type, false) + " | undefined"
 		}
 		if camel(f.Name) == x {
 			w.line("    %s,", x)

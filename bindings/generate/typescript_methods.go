@@ -26,7 +26,7 @@ func tsMethods(m *Model) string {
 	}
 	var functions []string
 	for _, s := range m.Structs {
-		functions = append(functions, "read"+s.Name, "write"+s.Name)
+		functions = append(functions, "read"+s.Name, tsFieldsName(s))
 	}
 	code := tsCode(body.String())
 	var names []string
@@ -37,6 +37,7 @@ func tsMethods(m *Model) string {
 	tsHead(&w)
 	tsImport(&w, used(code, convertNames()), "./convert.ts")
 	tsImport(&w, byLowerName(append(names, used(code, functions)...)), "./types.ts")
+	w.line("import { type Fields, writeCall } from './write.ts'")
 	w.WriteString(body.String())
 	return w.String()
 }
@@ -163,37 +164,39 @@ func anyRequired(fields []*Field) bool {
 	return false
 }
 
+// tsParams writes the function that makes the parameters of a method. Its last
+// argument names the options that are the binding's own.
 func (m *Model) tsParams(w *writer, one *Method) {
 	named, positional := one.options()
+	name := camel(strings.ReplaceAll(one.Name, ".", "_"))
+	arguments := tsArguments(one, true)
+	passed := []string{"'" + tsCallName(one) + "'", name + "Fields", "{}"}
+	if len(positional) > 0 {
+		var names []string
+		for _, p := range positional {
+			names = append(names, camel(p.Name))
+		}
+		passed[2] = "{ " + strings.Join(names, ", ") + " }"
+	}
+	if len(named) > 0 || one.Shape != method.Inline {
+		arguments = append(arguments, "also?: readonly string[]")
+		passed = append(passed, "options", "also")
+	}
+	w.line("")
+	tsFields(w, name+"Fields", append(append([]*Field{}, positional...), named...), true)
 	w.line("")
 	w.line("/** The parameters of `%s` for the wire. */", one.Name)
-	w.list("", "export function "+camel(strings.ReplaceAll(one.Name, ".", "_"))+"Params(", tsArguments(one, false), "): Wire {", "  ", tsWidth)
-	var items []string
-	for _, p := range positional {
-		items = append(items, tsProperty(p, camel(p.Name)))
-	}
-	for _, p := range named {
-		items = append(items, tsProperty(p, "options."+camel(p.Name)))
-	}
-	if flat := "  return { " + strings.Join(items, ", ") + " }"; len(items) == 0 {
-		w.line("  return {}")
-	} else if len(flat) <= tsWidth {
-		w.line("%s", flat)
-	} else {
-		w.list("  ", "return {", items, "}", "  ", 0)
-	}
+	w.list("", "export function "+name+"Params(", arguments, "): Wire {", "  ", tsWidth)
+	w.list("  ", "return writeCall(", passed, ")", "  ", tsWidth)
 	w.line("}")
 }
 
-func tsProperty(p *Field, x string) string {
-	value := tsWrite(p.Type, camel(p.Name), x)
-	if p.Type.Kind == Millis && !p.Optional {
-		value = "writeNeededMillis('" + camel(p.Name) + "', " + x + ")"
+// tsCallName is how a user would write a call.
+func tsCallName(one *Method) string {
+	if one.Class == "sandbox" {
+		return "Sandbox." + camel(one.Member)
 	}
-	if value == p.Wire {
-		return value
-	}
-	return p.Wire + ": " + value
+	return one.Class + "." + camel(one.Member)
 }
 
 func (m *Model) tsClass(w *writer, c *Class) {
@@ -323,7 +326,7 @@ func tsPassed(one *Method) string {
 	for _, p := range positional {
 		names = append(names, camel(p.Name))
 	}
-	if len(named) > 0 {
+	if len(named) > 0 || one.Shape != method.Inline {
 		names = append(names, "options")
 	}
 	return strings.Join(names, ", ")

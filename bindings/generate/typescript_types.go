@@ -16,13 +16,17 @@ func tsTypes(m *Model) string {
 		}
 	}
 	for _, s := range m.Structs {
-		if s.Taken && s.converted(camel) {
-			tsWriter(&body, s)
+		if s.Taken {
+			body.line("")
+			body.line("/** What %s %s is made of. */", article(s.Name), s.Name)
+			body.WriteString("export ")
+			tsFields(&body, tsFieldsName(s), s.Fields, false)
 		}
 	}
 	var w writer
 	tsHead(&w)
 	tsImport(&w, used(body.String(), convertNames()), "./convert.ts")
+	w.line("import type { Fields } from './write.ts'")
 	w.WriteString(body.String())
 	return w.String()
 }
@@ -49,7 +53,7 @@ func tsPublic(m *Model) string {
 
 // convertNames are what convert.ts gives, as an import names it.
 func convertNames() []string {
-	return []string{"readList", "readMap", "readMaybe", "readTime", "type Wire", "writeList", "writeMap", "writeMillis", "writeNeededMillis", "writeTime"}
+	return []string{"readList", "readMap", "readMaybe", "readTime", "type Wire"}
 }
 
 // used keeps the names that a text uses.
@@ -123,20 +127,6 @@ func tsReader(w *writer, s *Struct) {
 	w.line("  return {")
 	for _, f := range s.Fields {
 		w.line("    %s: %s,", camel(f.Name), tsReadField(s, f))
-	}
-	w.line("  }")
-	w.line("}")
-}
-
-func tsWriter(w *writer, s *Struct) {
-	w.line("")
-	w.line("/** Writes %s %s for the wire. */", article(s.Name), s.Name)
-	w.line("export function write%s(value: %s | undefined): Wire | undefined {", s.Name, s.Name)
-	w.line("  if (!value) return undefined")
-	w.line("  return {")
-	for _, f := range s.Fields {
-		name := camel(f.Name)
-		w.line("    %s: %s,", f.Wire, tsWrite(f.Type, name, "value."+name))
 	}
 	w.line("  }")
 	w.line("}")

@@ -1,5 +1,3 @@
-import { InvalidArgumentError } from './errors.ts'
-
 /** A JSON object as it crosses to the core and back. */
 export type Wire = Record<string, unknown>
 
@@ -24,47 +22,15 @@ export function readTime(value: unknown): Date {
   return new Date(value as string)
 }
 
-/** Writes a list; an absent one stays absent. */
-export function writeList<T>(
-  value: readonly T[] | undefined,
-  write: (one: T) => unknown,
-): unknown[] | undefined {
-  return value?.map((one) => write(one))
+/** Reads the name of an option as it is spelt here: timeoutMs for timeout_ms. */
+export function readOption(value: unknown): string | undefined {
+  return (value as string | undefined)?.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase())
 }
 
-/** Writes the values of an object; an absent one stays absent. */
-export function writeMap<T>(
-  value: Readonly<Record<string, T>> | undefined,
-  write: (one: T) => unknown,
-): Wire | undefined {
-  if (!value) return undefined
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, write(one)]))
-}
-
-/** Writes a time. */
-export function writeTime(name: string, value: Date | undefined): string | undefined {
-  if (value === undefined || value === null) return undefined
-  if (!(value instanceof Date) || Number.isNaN(value.getTime())) {
-    throw new InvalidArgumentError(`${name} must be a valid Date`)
-  }
-  return value.toISOString()
-}
-
-/** Writes a duration in whole milliseconds: a part of one counts as one. Too long is as long as can be said. */
-export function writeMillis(name: string, value: number | undefined): number | undefined {
-  if (value === undefined || value === null) return undefined
-  if (typeof value !== 'number' || !Number.isFinite(value)) {
-    throw new InvalidArgumentError(`${name} must be a number of milliseconds; 0 means none`)
-  }
-  const whole = value < 0 ? Math.floor(value) : Math.ceil(value)
-  return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(whole, Number.MAX_SAFE_INTEGER))
-}
-
-/** Writes a duration that must be said. */
-export function writeNeededMillis(name: string, value: number): number {
-  const millis = writeMillis(name, value)
-  if (millis === undefined) {
-    throw new InvalidArgumentError(`${name} must be a number of milliseconds; 0 means none`)
-  }
-  return millis
+/** Reads a text that names options, each as it is spelt here. Without its parts it stays as it is. */
+export function readSpelt(parts: unknown, text: unknown): string | undefined {
+  const cut = parts as { text?: string; option?: string }[] | undefined
+  return cut
+    ? cut.map((p) => readOption(p.option) ?? p.text).join('')
+    : (text as string | undefined)
 }

@@ -64,9 +64,24 @@ assert.equal(box.byName.A_b?.[0]?.glueMs, 1500)
 assert.equal(box.label?.printAt?.getTime(), Date.UTC(2026, 0, 2, 3, 4, 5))
 assert.equal(box.lastingMs, 250)
 
-for (const bad of [{ waitMs: Number.NaN }, { waitMs: '3' }, { since: 'now' }, { since: new Date('x') }]) {
-  await assert.rejects(boxes.pack('n', undefined, bad as never), InvalidArgumentError)
+for (const [bad, text] of [
+  [{ waitMs: Number.NaN }, /^waitMs must be a number of milliseconds/],
+  [{ waitMs: '3' }, /^waitMs must be/],
+  [{ since: 'now' }, /^since must be a valid Date/],
+  [{ since: new Date('x') }, /^since must be/],
+  [{ words: ['a', 5] }, /^words\[1\] must be a string/],
+  [{ labels: [{ text: 5 }] }, /^labels\[0\]\.text must be a string/],
+  [{ labels: [{}] }, /^labels\[0\]\.text must be given/],
+  [{ labels: [{ text: 'x', printat: 1 }] }, /^unknown option 'printat' of labels\[0\]: did you mean 'printAt'\?/],
+  [{ wait: 3 }, /^unknown option 'wait' of boxes\.pack: did you mean 'waitMs'\?/],
+] as const) {
+  await assert.rejects(boxes.pack('n', undefined, bad as never), (e) => {
+    assert.ok(e instanceof InvalidArgumentError)
+    assert.match(e.message, text)
+    return true
+  })
 }
+await assert.rejects(boxes.pack(undefined as never), /name must be given/)
 assert.equal(sent.length, 0)
 
 const cause = new Error('below')
@@ -88,3 +103,10 @@ assert.deepEqual(JSON.parse(JSON.stringify(error)), {
 const unknown = errorFromJSON({ code: 'E9999', message: 'm' })
 assert.deepEqual([unknown.constructor, unknown.code, unknown.name], [SandboxError, 'E9999', 'SandboxError'])
 assert.equal(new InvalidArgumentError('x').code, 'E8000')
+
+const spelt = errorFromJSON({
+  ...{ code: 'E8000', message: 'wait_ms must be set', option: 'wait_ms', suggestion: 'as max_weight' },
+  message_parts: [{ option: 'wait_ms' }, { text: ' must be set' }],
+  suggestion_parts: [{ text: 'as ' }, { option: 'box.max_weight' }],
+})
+assert.deepEqual([spelt.message, spelt.option, spelt.suggestion], ['waitMs must be set', 'waitMs', 'as box.maxWeight'])

@@ -20,6 +20,18 @@ export function checkCallbacks(callbacks: object): void {
   }
 }
 
+/** Refuses options that are no object. */
+export function checkOptions(call: string, options: unknown): void {
+  if (typeof options !== 'object' || options === null)
+    throw new InvalidArgumentError(`the options of ${call} must be an object`)
+}
+
+/** Refuses what is neither true nor false. */
+export function checkFlag(name: string, value: unknown): void {
+  if (value !== undefined && value !== null && typeof value !== 'boolean')
+    throw new InvalidArgumentError(`${name} must be true or false`)
+}
+
 /** Refuses settings that are no text, by their names: a value may be secret. */
 export function checkTexts(settings: object): void {
   for (const [name, value] of Object.entries(settings)) {

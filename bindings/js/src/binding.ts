@@ -1,6 +1,8 @@
+import { mayBegin } from './argument.ts'
 import type { Client } from './client.ts'
 import type { CallRequest, Operation } from './engine/operation.ts'
 import type { CallOptions } from './generated/methods.ts'
+import { writeMillis } from './generated/write.ts'
 
 /** A sandbox's handle, bound to who calls. It holds tokens and shows none. */
 export class Binding {
@@ -27,10 +29,14 @@ export class Binding {
     return this.client.callNow({ method, params, sandbox: this.#text }) as T
   }
 
+  /** Begins an operation; its request clock is the options'. Throws what a signal that has fired says. */
   start(
     request: Omit<CallRequest, 'client' | 'sandbox' | 'fail'> & Partial<Pick<CallRequest, 'fail'>>,
+    options: CallOptions,
   ): Operation {
-    return this.client.start({ ...request, sandbox: this.#text })
+    mayBegin(options.signal)
+    const requestTimeoutMs = writeMillis('requestTimeoutMs', options.requestTimeoutMs)
+    return this.client.start({ ...request, sandbox: this.#text, requestTimeoutMs })
   }
 }
 

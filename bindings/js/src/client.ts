@@ -1,13 +1,20 @@
-import { checkTexts, mayBegin, unsayable } from './argument.ts'
+import { checkFlag, checkTexts, mayBegin, unsayable } from './argument.ts'
 import { callSite } from './call_site.ts'
 import type { Engine } from './engine/engine.ts'
 import type { CallRequest, Operation } from './engine/operation.ts'
 import { coreError } from './errors.ts'
-import { writeMillis } from './generated/convert.ts'
 import { InvalidArgumentError, SandboxError } from './generated/errors.ts'
+import { checkNames } from './generated/option.ts'
 import { type ResolvedSettings, readResolvedSettings } from './generated/types.ts'
 import { variables } from './generated/variables.ts'
-import type { Host, HostOptions, ServerInfo, WasmSource } from './platform/platform.ts'
+import { checkRecord, writeMillis } from './generated/write.ts'
+import type {
+  Host,
+  HostOptions,
+  ServerInfo,
+  SettingsSource,
+  WasmSource,
+} from './platform/platform.ts'
 import { engineFor, runtime } from './runtime.ts'
 
 /** Who calls, and how: settings that every option object takes. What is left out comes from the environment, `.env` and `config.toml`. */
@@ -40,7 +47,36 @@ export interface ClientOptions extends HostOptions {
   readonly wasm?: WasmSource | undefined
   /** Cancels this call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
+  /** @deprecated Taken because programs for E2B pass it; it changes nothing. */
+  readonly secure?: boolean | undefined
+  /** @deprecated Taken because programs for E2B pass it; it changes nothing. */
+  readonly validateApiKey?: boolean | undefined
 }
+
+/** The names of those options. */
+export const clientNames: readonly (keyof ClientOptions)[] = [
+  'provider',
+  'profile',
+  'apiKey',
+  'apiUrl',
+  'sandboxUrl',
+  'domain',
+  'region',
+  'minIsolation',
+  'debug',
+  'requestTimeoutMs',
+  'idleTimeoutMs',
+  'retries',
+  'proxy',
+  'caFile',
+  'store',
+  'sandboxc',
+  'settings',
+  'wasm',
+  'signal',
+  'secure',
+  'validateApiKey',
+]
 
 /** Resolved settings of clients that were made before, by what was read. */
 const rememberedLimit = 64
@@ -65,8 +101,8 @@ export class Client {
     const engine = engineFor(options.wasm)
     engine.warm()
     runtime().platform.prepare?.()
-    const host = makeHost(options)
     const read = readClient(options)
+    const host = makeHost(options)
     const found = needsCredential(read) ? await withCredential(read) : read
     const plain = JSON.stringify(found)
     const settings = await resolve(engine, host, plain, options.signal)
@@ -134,6 +170,7 @@ export async function cancelledBy(
 function makeHost(options: HostOptions): Host {
   const { proxy, caFile, sandboxc } = options
   checkTexts({ proxy, caFile, sandboxc })
+  checkStore(options.store)
   try {
     return runtime().platform.host(options)
   } catch (cause) {
@@ -142,6 +179,26 @@ function makeHost(options: HostOptions): Host {
       cause,
     })
   }
+}
+
+function checkStore(store: unknown): void {
+  if (store === undefined || store === null || store === false) return
+  const named = store as Record<string, unknown>
+  if (['get', 'put', 'delete', 'list', 'lock'].every((name) => typeof named[name] === 'function'))
+    return
+  throw new InvalidArgumentError('store must be false, or have get, put, delete, list and lock')
+}
+
+/** Settings that replace the environment are read as strings; what they hold may be secret. */
+function checkSettings(settings: SettingsSource | undefined): void {
+  if (settings === undefined || settings === null) return
+  checkRecord('settings', settings)
+  checkNames('settings', ['env', 'dotenv', 'config'], settings)
+  const { env, dotenv, config } = settings
+  checkTexts({ 'settings.dotenv': dotenv, 'settings.config': config })
+  if (env === undefined || env === null) return
+  checkRecord('settings.env', env)
+  for (const name of variables) checkTexts({ [`settings.env.${name}`]: env[name] })
 }
 
 interface Found {
@@ -153,6 +210,7 @@ interface Found {
 
 function readClient(options: ClientOptions): Found {
   const { platform } = runtime()
+  checkSettings(options.settings)
   return { arguments: argumentsOf(options), ...platform.readSettings(options, variables) }
 }
 
@@ -176,6 +234,7 @@ async function withCredential(found: Found): Promise<Found> {
  * @throws InvalidArgumentError: the settings cannot work.
  */
 export async function resolveSettings(options: ClientOptions = {}): Promise<ResolvedSettings> {
+  checkNames('resolveSettings', clientNames, options)
   mayBegin(options.signal)
   const client = JSON.stringify(readClient(options))
   return resolve(engineFor(options.wasm), makeHost(options), client, options.signal)
@@ -222,6 +281,7 @@ function argumentsOf(o: ClientOptions): Record<string, unknown> {
   checkTexts(texts)
   if (o.retries !== undefined && o.retries !== null && !Number.isSafeInteger(o.retries))
     throw new InvalidArgumentError('retries must be a whole number')
+  checkFlag('debug', o.debug)
   const all: Record<string, unknown> = {
     provider: o.provider,
     profile: o.profile,

@@ -3,6 +3,7 @@ import type { CommandResult } from './command_result.ts'
 import type { Controls } from './commands.ts'
 import type { Follower, OutputChunk } from './follower.ts'
 import type { CallOptions } from './generated/methods.ts'
+import { checkNames } from './generated/option.ts'
 import type { Data, DataPiece } from './source.ts'
 
 interface Input {
@@ -70,6 +71,7 @@ export class CommandHandle implements AsyncIterable<OutputChunk>, AsyncDisposabl
    * @throws What `commands.run` throws; CancelledOperationError after `disconnect()`.
    */
   async wait(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<CommandResult> {
+    checkNames('wait', ['signal'], options)
     const { signal } = options
     mayBegin(signal)
     this.#follower.discard()

@@ -1,9 +1,9 @@
-import { mayBegin } from './argument.ts'
+import { checkFlag, checkOptions } from './argument.ts'
 import type { Binding } from './binding.ts'
 import { cancelledBy } from './client.ts'
 import { CommandHandle } from './command_handle.ts'
 import type { CommandResult } from './command_result.ts'
-import { Follower, type FollowerKind, type OutputCallbacks } from './follower.ts'
+import { callbackNames, Follower, type FollowerKind, type OutputCallbacks } from './follower.ts'
 import { InvalidArgumentError } from './generated/errors.ts'
 import {
   type CallOptions,
@@ -33,6 +33,8 @@ export interface StartOptions extends Omit<CommandsStartOptions, 'argv'>, Output
 
 /** Options of following a process that runs. */
 export interface ConnectOptions extends CommandsConnectOptions, OutputCallbacks {}
+
+const runNames: readonly string[] = ['background', ...callbackNames]
 
 /** Runs commands in one sandbox. */
 export class Commands extends CommandsMethods {
@@ -71,18 +73,25 @@ export class Commands extends CommandsMethods {
     } = {},
   ): Promise<CommandResult | CommandHandle> {
     const line = lineOf(command)
-    const given = { ...options, ...line.options }
-    if (options.background)
-      return this.#follow('commands.start', commandsStartParams(line.command, given), options)
-    mayBegin(options.signal)
-    const params = commandsRunParams(line.command, given)
+    checkOptions('commands.run', options)
+    const { background = false, ...rest } = options
+    checkFlag('background', background)
+    const given = { ...rest, ...line.options }
+    if (background) {
+      const params = commandsStartParams(line.command, given, runNames)
+      return this.#follow('commands.start', params, options)
+    }
+    const params = commandsRunParams(line.command, given, runNames)
     const follower = new Follower(options, 'call')
-    const operation = this.#binding.start({
-      method: 'commands.run',
-      params,
-      listener: follower,
-      fail: follower.fail,
-    })
+    const operation = this.#binding.start(
+      {
+        method: 'commands.run',
+        params,
+        listener: follower,
+        fail: follower.fail,
+      },
+      { signal: options.signal },
+    )
     follower.follow(operation)
     follower.discard()
     const { signal } = options
@@ -97,7 +106,8 @@ export class Commands extends CommandsMethods {
 
   /** Follows a process that is already running, by its pid or `tag`: only output from now on comes. */
   async connect(pid?: number, options: ConnectOptions = {}): Promise<CommandHandle> {
-    return this.#follow('commands.connect', commandsConnectParams(pid, options), options)
+    const params = commandsConnectParams(pid, options, callbackNames)
+    return this.#follow('commands.connect', params, options)
   }
 
   /** Writes to a process's stdin, which must have been left open by `stdin: true`. */
@@ -107,12 +117,10 @@ export class Commands extends CommandsMethods {
     options: CommandsSendStdinOptions = {},
   ): Promise<void> {
     const params = commandsSendStdinParams(pid, options)
-    mayBegin(options.signal)
-    const operation = this.#binding.start({
-      method: 'commands.send_stdin',
-      params,
-      attached: wholeBytes(data),
-    })
+    const operation = this.#binding.start(
+      { method: 'commands.send_stdin', params, attached: wholeBytes(data) },
+      options,
+    )
     await cancelledBy(operation, options.signal)
   }
 
@@ -123,12 +131,10 @@ export class Commands extends CommandsMethods {
     options: CommandsStreamStdinOptions = {},
   ): Promise<void> {
     const params = commandsStreamStdinParams(pid, options)
-    mayBegin(options.signal)
-    const operation = this.#binding.start({
-      method: 'commands.stream_stdin',
-      params,
-      input: inputOf(data),
-    })
+    const operation = this.#binding.start(
+      { method: 'commands.stream_stdin', params, input: inputOf(data) },
+      options,
+    )
     await cancelledBy(operation, options.signal)
   }
 
@@ -167,14 +173,11 @@ interface Follow {
 /** Begins to follow a process and gives its handle once it runs. The signal bounds the start alone. */
 export async function follow(binding: Binding, f: Follow): Promise<CommandHandle> {
   const { signal } = f.options
-  mayBegin(signal)
   const follower = new Follower(f.options, f.kind)
-  const operation = binding.start({
-    method: f.method,
-    params: f.params,
-    listener: follower,
-    fail: follower.fail,
-  })
+  const operation = binding.start(
+    { method: f.method, params: f.params, listener: follower, fail: follower.fail },
+    { signal },
+  )
   follower.follow(operation)
   const cancel = () => follower.leave('cancel', signal?.reason)
   signal?.addEventListener('abort', cancel, { once: true })

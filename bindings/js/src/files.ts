@@ -1,7 +1,8 @@
-import { checkCallbacks, mayBegin } from './argument.ts'
+import { checkCallbacks, checkOptions, checkTexts } from './argument.ts'
 import type { Binding } from './binding.ts'
 import { cancelledBy } from './client.ts'
 import { Delivery } from './delivery.ts'
+import type { BodyOrder } from './engine/operation.ts'
 import { readList } from './generated/convert.ts'
 import { InvalidArgumentError } from './generated/errors.ts'
 import {
@@ -16,8 +17,10 @@ import {
   filesWriteFilesParams,
   filesWriteParams,
 } from './generated/methods.ts'
+import { checkNames } from './generated/option.ts'
 import { type FilesystemEvent, readWriteInfo, type WriteInfo } from './generated/types.ts'
-import type { Source } from './platform/platform.ts'
+import { checkRecord } from './generated/write.ts'
+import type { BulkBody, Source } from './platform/platform.ts'
 import { type Data, join, sourceOf } from './source.ts'
 import { WatchHandle } from './watch_handle.ts'
 
@@ -84,7 +87,7 @@ export class Files extends FilesMethods {
     path: string,
     options: ReadOptions = {},
   ): Promise<string | Uint8Array | Blob | ReadableStream<Uint8Array>> {
-    const params = filesReadParams(path, options)
+    const params = filesReadParams(path, options, ['format'])
     switch (options.format ?? 'text') {
       case 'text':
         return this.#read(params, options, (d) => d.text())
@@ -95,9 +98,7 @@ export class Files extends FilesMethods {
       case 'stream':
         return this.#stream(params, options)
       default:
-        throw new InvalidArgumentError(
-          `format must be text, bytes, blob or stream, not ${options.format}`,
-        )
+        throw new InvalidArgumentError('format must be text, bytes, blob or stream')
     }
   }
 
@@ -109,12 +110,14 @@ export class Files extends FilesMethods {
     data?: Data | WriteOptions,
     options: WriteOptions = {},
   ): Promise<WriteInfo | WriteInfo[]> {
-    if (typeof path !== 'string') return this.writeFiles(path, data as WriteOptions | undefined)
-    mayBegin(options.signal)
+    if (Array.isArray(path)) return this.writeFiles(path, data as WriteOptions | undefined)
+    if (typeof path !== 'string')
+      throw new InvalidArgumentError('path must be a string, or an array of { path, data }')
+    checkOptions('files.write', options)
     const source = sourceOf(data as Data)
     const params = filesWriteParams(path, { ...options, source: reference(source, 1) })
     const sources = new Map([[1, source]])
-    const operation = this.#binding.start({ method: 'files.write', params, sources })
+    const operation = this.#binding.start({ method: 'files.write', params, sources }, options)
     return readWriteInfo(await cancelledBy(operation, options.signal))
   }
 
@@ -123,12 +126,12 @@ export class Files extends FilesMethods {
     files: readonly FileToWrite[],
     options: WriteOptions = {},
   ): Promise<WriteInfo[]> {
-    mayBegin(options.signal)
+    checkOptions('files.writeFiles', options)
     const sources = new Map<number, Source>()
     const attached: Uint8Array[] = []
     const wire: FilesWriteFilesArgument = []
-    for (const { path, data } of files) {
-      const source = sourceOf(data)
+    for (const [at, { path, data }] of checkedFiles(files).entries()) {
+      const source = sourceOf(data, `files[${at}].data`)
       const bytes = small(source)
       if (bytes) {
         attached.push(bytes)
@@ -139,12 +142,10 @@ export class Files extends FilesMethods {
       }
     }
     const params = filesWriteFilesParams(wire, options as FilesWriteFilesOptions)
-    const operation = this.#binding.start({
-      method: 'files.write_files',
-      params,
-      attached: join(attached),
-      sources,
-    })
+    const operation = this.#binding.start(
+      { method: 'files.write_files', params, attached: join(attached), sources },
+      options,
+    )
     return readList(await cancelledBy(operation, options.signal), readWriteInfo)
   }
 
@@ -165,14 +166,14 @@ export class Files extends FilesMethods {
     onEvent?: ((event: FilesystemEvent) => void | Promise<void>) | WatchOptions,
     options: WatchOptions = {},
   ): Promise<WatchHandle> {
-    const given = typeof onEvent === 'object' ? onEvent : options
-    const params = filesWatchDirParams(path, given)
+    const first = typeof onEvent === 'object' && onEvent !== null
+    const given = first ? onEvent : options
+    const params = filesWatchDirParams(path, given, ['onExit'])
     const { signal, onExit } = given
-    const called = typeof onEvent === 'object' ? undefined : onEvent
+    const called = first ? undefined : onEvent
     checkCallbacks({ onEvent: called, onExit })
-    mayBegin(signal)
     return WatchHandle.start(
-      (listener) => this.#binding.start({ method: 'files.watch_dir', params, listener }),
+      (listener) => this.#binding.start({ method: 'files.watch_dir', params, listener }, given),
       { onEvent: called, onExit, signal },
     )
   }
@@ -182,43 +183,33 @@ export class Files extends FilesMethods {
     options: CallOptions,
     take: (d: Delivery) => Promise<T>,
   ): Promise<T> {
-    mayBegin(options.signal)
     let taken: T | undefined
-    const operation = this.#binding.start({
-      method: 'files.read',
-      params,
-      requestTimeoutMs: options.requestTimeoutMs,
-      deliver: async (body, order) => {
-        const delivery = new Delivery(body, order)
-        taken = await take(delivery)
-        return delivery.given
-      },
-    })
+    const deliver = async (body: BulkBody, order: BodyOrder) => {
+      const delivery = new Delivery(body, order)
+      taken = await take(delivery)
+      return delivery.given
+    }
+    const operation = this.#binding.start({ method: 'files.read', params, deliver }, options)
     await cancelledBy(operation, options.signal)
     return taken as T
   }
 
   /** The stream is there when the file is; what goes wrong later is the stream's error. */
   async #stream(params: object, options: CallOptions): Promise<ReadableStream<Uint8Array>> {
-    mayBegin(options.signal)
     let begin!: (delivery: Delivery) => void
     let finish!: (bytes: number) => void
     let fail!: (reason: unknown) => void
     const began = new Promise<Delivery>((resolve) => {
       begin = resolve
     })
-    const operation = this.#binding.start({
-      method: 'files.read',
-      params,
-      requestTimeoutMs: options.requestTimeoutMs,
-      deliver: (body, order) => {
-        begin(new Delivery(body, order))
-        return new Promise<number>((resolve, reject) => {
-          finish = resolve
-          fail = reject
-        })
-      },
-    })
+    const deliver = (body: BulkBody, order: BodyOrder) => {
+      begin(new Delivery(body, order))
+      return new Promise<number>((resolve, reject) => {
+        finish = resolve
+        fail = reject
+      })
+    }
+    const operation = this.#binding.start({ method: 'files.read', params, deliver }, options)
     const result = cancelledBy(operation, options.signal)
     result.catch(() => {})
     const delivery = await Promise.race([began, result.then(() => began)])
@@ -252,6 +243,18 @@ type FilesWriteFilesArgument = {
   size?: number
   source?: ReturnType<typeof reference>
 }[]
+
+/** Each must say where it goes and what it holds. */
+function checkedFiles(files: readonly FileToWrite[]): readonly FileToWrite[] {
+  if (!Array.isArray(files))
+    throw new InvalidArgumentError('files must be an array of { path, data }')
+  for (const [at, file] of Array.from<FileToWrite>(files).entries()) {
+    checkRecord(`files[${at}]`, file)
+    checkNames(`files[${at}]`, ['path', 'data'], file)
+    checkTexts({ [`files[${at}].path`]: file.path ?? 0 })
+  }
+  return files
+}
 
 function reference(
   source: Source,

@@ -1,4 +1,4 @@
-import { checkCallbacks } from './argument.ts'
+import { checkCallbacks, checkFlag } from './argument.ts'
 import { CommandResult } from './command_result.ts'
 import { Out } from './engine/frame.ts'
 import type { Listener, Operation } from './engine/operation.ts'
@@ -25,6 +25,17 @@ export interface OutputCallbacks {
   /** `false` keeps no output in memory. Default: true, for a terminal false. */
   readonly retainOutput?: boolean | undefined
 }
+
+/** The names of those options. */
+export const callbackNames: readonly (keyof OutputCallbacks)[] = [
+  'onStdout',
+  'onStderr',
+  'onStdoutBytes',
+  'onStderrBytes',
+  'onData',
+  'onStart',
+  'retainOutput',
+]
 
 /** A piece of output. */
 export interface OutputChunk {
@@ -74,7 +85,9 @@ export class Follower implements Listener {
   constructor(callbacks: OutputCallbacks, kind: FollowerKind) {
     this.#callbacks = callbacks
     this.#kind = kind
-    this.#retain = callbacks.retainOutput ?? kind !== 'terminal'
+    const { retainOutput } = callbacks
+    checkFlag('retainOutput', retainOutput)
+    this.#retain = retainOutput ?? kind !== 'terminal'
     const { onStdout, onStderr, onStdoutBytes, onStderrBytes, onData, onStart } = callbacks
     checkCallbacks({ onStdout, onStderr, onStdoutBytes, onStderrBytes, onData, onStart })
     this.#called = Boolean(onStdout || onStderr || onStdoutBytes || onStderrBytes || onData)

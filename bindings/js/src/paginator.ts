@@ -1,4 +1,4 @@
-import type { Client } from './client.ts'
+import { type Client, clientNames } from './client.ts'
 import { InvalidArgumentError } from './generated/errors.ts'
 import { type SandboxListOptions, sandboxListParams } from './generated/methods.ts'
 import { readSandboxPage, type SandboxInfo } from './generated/types.ts'
@@ -6,6 +6,7 @@ import { readSandboxPage, type SandboxInfo } from './generated/types.ts'
 /** Goes through a list of sandboxes, a page at a time: `nextItems()`, or `for await` for each sandbox. */
 export class SandboxPaginator implements AsyncIterable<SandboxInfo> {
   readonly #options: SandboxListOptions
+  readonly #params: object
   readonly #client: () => Promise<Client>
   #nextToken: string | undefined
   #begun = false
@@ -13,6 +14,7 @@ export class SandboxPaginator implements AsyncIterable<SandboxInfo> {
   /** @internal */
   constructor(client: () => Promise<Client>, options: SandboxListOptions) {
     this.#client = client
+    this.#params = sandboxListParams(options, clientNames)
     this.#options = options
     this.#nextToken = options.nextToken
   }
@@ -35,7 +37,7 @@ export class SandboxPaginator implements AsyncIterable<SandboxInfo> {
   async nextItems(): Promise<SandboxInfo[]> {
     if (!this.hasNext) throw new InvalidArgumentError('there is no further page')
     const client = await this.#client()
-    const params = { ...sandboxListParams(this.#options), next_token: this.#nextToken }
+    const params = { ...this.#params, next_token: this.#nextToken }
     const page = readSandboxPage(await client.call('sandbox.list', params, this.#options))
     this.#begun = true
     this.#nextToken = page.nextToken || undefined

@@ -1,4 +1,4 @@
-import { mayBegin } from './argument.ts'
+import { checkOptions } from './argument.ts'
 import type { Binding } from './binding.ts'
 import { cancelledBy } from './client.ts'
 import type { CommandHandle } from './command_handle.ts'
@@ -19,6 +19,8 @@ import {
 import { type Data, type DataPiece, inputOf, wholeBytes } from './source.ts'
 
 type TerminalCallbacks = Pick<OutputCallbacks, 'onData' | 'onStart' | 'retainOutput'>
+
+const terminalNames: readonly (keyof TerminalCallbacks)[] = ['onData', 'onStart', 'retainOutput']
 
 /** Options of a new terminal. */
 export interface TerminalOptions extends PtyCreateOptions, TerminalCallbacks {
@@ -47,12 +49,16 @@ export class Pty extends PtyMethods {
 
   /** Starts a terminal, by default an interactive login shell. Its output goes to `onData`, or is read from the handle. */
   async create(options: TerminalOptions): Promise<CommandHandle> {
-    return this.#follow('pty.create', ptyCreateParams(options.cols, options.rows, options), options)
+    checkOptions('pty.create', options)
+    const { cols, rows, ...rest } = options
+    const params = ptyCreateParams(cols, rows, rest, terminalNames)
+    return this.#follow('pty.create', params, options)
   }
 
   /** Follows a terminal that is already running: only output from now on comes. */
   async connect(pid?: number, options: TerminalConnectOptions = {}): Promise<CommandHandle> {
-    return this.#follow('pty.connect', ptyConnectParams(pid, options), options)
+    const params = ptyConnectParams(pid, options, terminalNames)
+    return this.#follow('pty.connect', params, options)
   }
 
   /** Types into a terminal. */
@@ -62,12 +68,10 @@ export class Pty extends PtyMethods {
     options: PtySendInputOptions = {},
   ): Promise<void> {
     const params = ptySendInputParams(pid, options)
-    mayBegin(options.signal)
-    const operation = this.#binding.start({
-      method: 'pty.send_input',
-      params,
-      attached: wholeBytes(data),
-    })
+    const operation = this.#binding.start(
+      { method: 'pty.send_input', params, attached: wholeBytes(data) },
+      options,
+    )
     await cancelledBy(operation, options.signal)
   }
 
@@ -78,9 +82,8 @@ export class Pty extends PtyMethods {
     options: PtyStreamInputOptions = {},
   ): Promise<void> {
     const params = ptyStreamInputParams(pid, options)
-    mayBegin(options.signal)
     const input = inputOf(data)
-    const operation = this.#binding.start({ method: 'pty.stream_input', params, input })
+    const operation = this.#binding.start({ method: 'pty.stream_input', params, input }, options)
     await cancelledBy(operation, options.signal)
   }
 

@@ -1,6 +1,6 @@
 import { createPlatform } from '#platform'
 import { Engine } from './engine/engine.ts'
-import { brokenCore } from './errors.ts'
+import { brokenCore, missingCore } from './errors.ts'
 import type { Platform, WasmSource } from './platform/platform.ts'
 
 /**
@@ -17,7 +17,7 @@ export class Runtime {
     let engine = this.#engines.get(source)
     if (!engine) {
       const load = (given?: WasmSource) => this.platform.loadWasm(given)
-      engine = new Engine({ loadWasm: load, broken: brokenCore }, source)
+      engine = new Engine({ loadWasm: load, broken: brokenCore, missing: missingCore }, source)
       this.#engines.set(source, engine)
     }
     return engine

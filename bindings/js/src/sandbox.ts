@@ -1,6 +1,6 @@
-import { checkTexts } from './argument.ts'
+import { checkOptions, checkTexts } from './argument.ts'
 import { Binding, type HandleJSON } from './binding.ts'
-import { Client, type ClientOptions } from './client.ts'
+import { Client, type ClientOptions, clientNames } from './client.ts'
 import { Commands } from './commands.ts'
 import { Files } from './files.ts'
 import { InvalidArgumentError } from './generated/errors.ts'
@@ -17,6 +17,7 @@ import {
   sandboxGetInfoParams,
   sandboxKeepAliveParams,
   sandboxKillParams,
+  sandboxOpenParams,
   sandboxPauseParams,
   sandboxResumeParams,
   sandboxSetTimeoutParams,
@@ -82,15 +83,18 @@ export class Sandbox extends SandboxMethods implements AsyncDisposable {
     options: CreateOptions = {},
   ): Promise<Sandbox> {
     const given = (typeof template === 'object' && template) || options
-    const name = typeof template === 'object' ? given.template : (template ?? given.template)
+    checkOptions('Sandbox.create', given)
+    const { template: named, ...rest } = given
+    const name = typeof template === 'object' ? named : (template ?? named)
     checkTexts({ template: name })
-    const params = sandboxCreateParams(name, given)
+    const params = sandboxCreateParams(name, rest, createNames)
     return Sandbox.#take(given, 'sandbox.create', params)
   }
 
   /** Takes a running sandbox as it is, and resumes a paused one. It never shortens a life. */
   static async connect(sandboxId: string, options: SandboxOptions = {}): Promise<Sandbox> {
-    return Sandbox.#take(options, 'sandbox.connect', sandboxConnectParams(sandboxId, options))
+    const params = sandboxConnectParams(sandboxId, options, clientNames)
+    return Sandbox.#take(options, 'sandbox.connect', params)
   }
 
   /** `connect` for a sandbox known to be paused. */
@@ -98,7 +102,8 @@ export class Sandbox extends SandboxMethods implements AsyncDisposable {
     sandboxId: string,
     options: SandboxOptions & SandboxResumeOptions = {},
   ): Promise<Sandbox> {
-    return Sandbox.#take(options, 'sandbox.resume', sandboxResumeParams(sandboxId, options))
+    const params = sandboxResumeParams(sandboxId, options, clientNames)
+    return Sandbox.#take(options, 'sandbox.resume', params)
   }
 
   /** Binds a handle that `toJSON()` gave, in any language, without a request. */
@@ -106,7 +111,8 @@ export class Sandbox extends SandboxMethods implements AsyncDisposable {
     handle: string | HandleJSON,
     options: ClientOptions = {},
   ): Promise<Sandbox> {
-    return Sandbox.#take(options, 'sandbox.open', { handle: parsed(handle) })
+    const params = sandboxOpenParams(parsed(handle), options, clientNames)
+    return Sandbox.#take(options, 'sandbox.open', params)
   }
 
   /** The account's sandboxes. */
@@ -116,13 +122,13 @@ export class Sandbox extends SandboxMethods implements AsyncDisposable {
 
   /** Ends a sandbox for good; false when there is none of that id. */
   static async kill(sandboxId: string, options: ClientOptions = {}): Promise<boolean> {
-    const params = { ...sandboxKillParams(), sandbox_id: sandboxId }
+    const params = { ...sandboxKillParams(options, clientNames), ...named(sandboxId) }
     return (await Client.make(options)).call('sandbox.kill', params, options)
   }
 
   /** Describes a sandbox, running or paused. */
   static async getInfo(sandboxId: string, options: ClientOptions = {}): Promise<SandboxInfo> {
-    const params = { ...sandboxGetInfoParams(), sandbox_id: sandboxId }
+    const params = { ...sandboxGetInfoParams(options, clientNames), ...named(sandboxId) }
     return readSandboxInfo(
       await (await Client.make(options)).call('sandbox.get_info', params, options),
     )
@@ -134,7 +140,10 @@ export class Sandbox extends SandboxMethods implements AsyncDisposable {
     timeoutMs: number,
     options: ClientOptions = {},
   ): Promise<void> {
-    const params = { ...sandboxSetTimeoutParams(timeoutMs), sandbox_id: sandboxId }
+    const params = {
+      ...sandboxSetTimeoutParams(timeoutMs, options, clientNames),
+      ...named(sandboxId),
+    }
     await (await Client.make(options)).call('sandbox.set_timeout', params, options)
   }
 
@@ -144,7 +153,10 @@ export class Sandbox extends SandboxMethods implements AsyncDisposable {
     timeoutMs: number,
     options: ClientOptions = {},
   ): Promise<void> {
-    const params = { ...sandboxKeepAliveParams(timeoutMs), sandbox_id: sandboxId }
+    const params = {
+      ...sandboxKeepAliveParams(timeoutMs, options, clientNames),
+      ...named(sandboxId),
+    }
     await (await Client.make(options)).call('sandbox.keep_alive', params, options)
   }
 
@@ -153,7 +165,7 @@ export class Sandbox extends SandboxMethods implements AsyncDisposable {
     sandboxId: string,
     options: ClientOptions & SandboxPauseOptions = {},
   ): Promise<boolean> {
-    const params = { ...sandboxPauseParams(options), sandbox_id: sandboxId }
+    const params = { ...sandboxPauseParams(options, clientNames), ...named(sandboxId) }
     return (await Client.make(options)).call('sandbox.pause', params, options)
   }
 
@@ -221,6 +233,14 @@ export class Sandbox extends SandboxMethods implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill()
   }
+}
+
+/** What only creating takes, for the hint at a name that is misspelt. */
+const createNames: readonly string[] = ['template', ...clientNames]
+
+function named(sandboxId: string): { sandbox_id: string } {
+  if (typeof sandboxId !== 'string') throw new InvalidArgumentError('sandboxId must be a string')
+  return { sandbox_id: sandboxId }
 }
 
 function parsed(handle: string | HandleJSON): unknown {

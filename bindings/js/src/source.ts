@@ -17,13 +17,13 @@ export function wholeBytes(piece: DataPiece): Uint8Array {
 }
 
 /** The source of any data. */
-export function sourceOf(data: Data): Source {
+export function sourceOf(data: Data, name = 'data'): Source {
   const bytes = bytesOf(data)
   if (bytes) return { size: bytes.length, replayable: true, bytes, open: () => one(bytes) }
   if (data instanceof Blob) {
     return { size: data.size, replayable: true, blob: data, open: () => readAll(data.stream()) }
   }
-  if (!isReadableStream(data) && !isAsyncIterable(data)) throw wrongData()
+  if (!isReadableStream(data) && !isAsyncIterable(data)) throw wrongData(name)
   return { replayable: false, open: () => inputOf(data) }
 }
 
@@ -97,8 +97,8 @@ async function* readAll(stream: ReadableStream<Uint8Array | string>): AsyncGener
   }
 }
 
-function wrongData(): InvalidArgumentError {
+function wrongData(name = 'data'): InvalidArgumentError {
   return new InvalidArgumentError(
-    'data must be a string, bytes, a Blob, a ReadableStream or an async iterable of those',
+    `${name} must be a string, bytes, a Blob, a ReadableStream or an async iterable of those`,
   )
 }

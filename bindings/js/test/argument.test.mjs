@@ -83,12 +83,11 @@ test('a time to live must be said', async (t) => {
 })
 
 test('what JSON cannot say is refused, and nothing of it stays', async (t) => {
-  const { url, sandbox } = await sandboxAt(t)
+  const { url } = await sandboxAt(t)
   const circle = {}
   circle.circle = circle
-  for (const envs of [{ A: 5n }, circle])
-    await refused(() => sandbox.commands.run('true', { envs }), /cannot be sent/)
-  await refused(() => Sandbox.create({ ...options(url), metadata: { a: 1n } }), /cannot be sent/)
+  await refused(() => Sandbox.fromJSON(circle, options(url)), /cannot be sent/)
+  await refused(() => Sandbox.fromJSON({ a: 1n }, options(url)), /cannot be sent/)
 })
 
 test('a sandbox is not made with new, and the error says how it is', () => {
@@ -101,6 +100,8 @@ test('a core that is not where it should be names the option that says where', a
   const { url } = await peer(t, {})
   const wasm = new URL('file:///nowhere/core.wasm')
   const error = await Sandbox.create({ ...options(url), wasm }).catch((e) => e)
+  assert.equal(error.code, 'E8000')
+  assert.equal(error.option, 'wasm')
   assert.match(error.message, /could not be loaded/)
   assert.match(error.suggestion, /useWasm/)
 })

@@ -6,8 +6,10 @@ import { type CallRequest, Operation } from './operation.ts'
 /** What the engine needs from outside. */
 export interface EngineOptions {
   loadWasm(given?: WasmSource): Promise<WebAssembly.Module>
-  /** Makes the error of a core that died, or could not be loaded. */
-  broken(message: string, cause: unknown, suggestion?: string): Error
+  /** Makes the error of a core that died. */
+  broken(message: string, cause: unknown): Error
+  /** Makes the error of a core that could not be loaded. */
+  missing(cause: unknown): Error
 }
 
 /** How much goes in at one crossing, in bytes. */
@@ -164,7 +166,7 @@ export class Engine {
       (cause) => {
         this.#loading = false
         this.#module = undefined
-        this.#fail([...this.#operations.values()], cause, 'the core could not be loaded', findCore)
+        this.#fail([...this.#operations.values()], this.#options.missing(cause))
       },
     )
   }
@@ -173,21 +175,17 @@ export class Engine {
   #broken(cause: unknown): void {
     this.#instance = undefined
     const lost = [...this.#operations.values()].filter((o) => o.handedOver)
-    this.#fail(lost, cause, 'the core broke down')
+    const reason = cause instanceof Error ? `: ${cause.message}` : ''
+    this.#fail(lost, this.#options.broken(`the core broke down${reason}`, cause))
     if (this.#pending.length > 0) this.#load()
   }
 
-  #fail(lost: Operation[], cause: unknown, what: string, remedy?: string): void {
+  #fail(lost: Operation[], error: Error): void {
     for (const operation of lost) this.#operations.delete(operation.id)
     this.#pending = this.#pending.filter((f) => this.#operations.has(f.op))
-    const reason = cause instanceof Error ? `: ${cause.message}` : ''
-    for (const operation of lost) operation.end(this.#options.broken(what + reason, cause, remedy))
+    for (const operation of lost) operation.end(error)
   }
 }
-
-/** A bundler leaves core.wasm behind, where it does not know the file. */
-const findCore =
-  'pass agent-sandbox/core.wasm by useWasm() or the option wasm: a bundler may have left it behind'
 
 function callFrame(op: number, request: CallRequest): InFrame {
   return {

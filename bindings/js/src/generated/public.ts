@@ -15,6 +15,7 @@ export type {
   FilesRenameOptions,
   PtyKillOptions,
   PtyResizeOptions,
+  SandboxCreateCodeContextOptions,
   SandboxDownloadUrlOptions,
   SandboxGetMetricsOptions,
   SandboxPauseOptions,
@@ -23,6 +24,7 @@ export type {
 } from './methods.ts'
 export {
   Capability,
+  type CodeContext,
   type EgressProxy,
   type EntryInfo,
   type FilesystemEvent,
