@@ -44,7 +44,7 @@ func (h *Host) Do(ctx context.Context, r *transport.Request) (*transport.Respons
 		x.end(err)
 		return nil, err
 	}
-	resp, err := h.http.RoundTrip(req) //nolint:bodyclose // responseBody owns it
+	resp, err := h.carrier(r).RoundTrip(req) //nolint:bodyclose // responseBody owns it
 	x.waiting.Store(false)
 	if err != nil {
 		err = x.failure(ctx, err)
@@ -56,6 +56,14 @@ func (h *Host) Do(ctx context.Context, r *transport.Request) (*transport.Respons
 		Header: headerList(resp.Header),
 		Body:   &responseBody{x: x, r: resp.Body, bulk: r.Bulk},
 	}, nil
+}
+
+// carrier is HTTP/1.1 alone for a request that wants a connection of its own.
+func (h *Host) carrier(r *transport.Request) http.RoundTripper {
+	if r.Alone {
+		return h.sockets.Transport
+	}
+	return h.http
 }
 
 // request builds what net/http sends. Nothing is added that the core did not

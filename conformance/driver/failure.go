@@ -28,8 +28,11 @@ func failure(err error) *runner.Failure {
 	f.Option = e.Option.String()
 	f.Retryable, f.RetryAfterMS, f.Kind, f.Clock, f.Killed = e.Retryable, e.RetryAfter.Milliseconds(), e.Kind, e.Clock, e.Killed
 	f.LimitMS, f.SandboxID, f.PID = float64(e.Limit.Microseconds())/1000, e.SandboxID, e.PID
-	if r, ok := e.Partial.(*core.CommandResult); ok {
-		f.Partial = commandResult(r)
+	switch partial := e.Partial.(type) {
+	case *core.CommandResult:
+		f.Partial = commandResult(partial)
+	case *core.Execution:
+		f.Partial = execution(partial)
 	}
 	return f
 }

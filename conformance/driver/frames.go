@@ -123,7 +123,8 @@ func whole(params json.RawMessage) (map[string]any, error) {
 // framedMethods are the calls that are more than parameters in, result out.
 var framedMethods = map[string]func(*framedCall) (any, error){
 	"sandbox.create": (*framedCall).taken, "sandbox.connect": (*framedCall).taken, "sandbox.resume": (*framedCall).taken, "sandbox.open": (*framedCall).taken,
-	"sandbox.to_json": (*framedCall).handleText, "sandbox.list": (*framedCall).list,
+	"sandbox.run_code": (*framedCall).runCode,
+	"sandbox.to_json":  (*framedCall).handleText, "sandbox.list": (*framedCall).list,
 	"commands.run": (*framedCall).run, "commands.start": (*framedCall).start, "commands.connect": (*framedCall).start,
 	"pty.create": (*framedCall).start, "pty.connect": (*framedCall).start,
 	"commands.wait": (*framedCall).wait, "commands.disconnect": (*framedCall).disconnect,

@@ -36,6 +36,13 @@ var methods = map[string]method{
 	"sandbox.download_url":   downloadURL,
 	"sandbox.upload_url":     uploadURL,
 
+	"sandbox.run_code":               runCode,
+	"sandbox.create_code_context":    createContext,
+	"sandbox.list_code_contexts":     listContexts,
+	"sandbox.restart_code_context":   restartContext,
+	"sandbox.remove_code_context":    removeContext,
+	"sandbox.interrupt_code_context": interruptContext,
+
 	"commands.run":          run,
 	"commands.start":        start,
 	"commands.connect":      attach,

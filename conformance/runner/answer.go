@@ -53,6 +53,8 @@ func (a *answer) play() bool {
 	switch {
 	case r.Stream != nil:
 		return a.steps(r.Stream) && a.finish()
+	case r.Lines != nil:
+		return a.steps(r.Lines) && a.finish()
 	case r.CutAfter != nil:
 		a.write(body[:min(*r.CutAfter, len(body))])
 	default:
@@ -84,6 +86,8 @@ func (a *answer) body() ([]byte, map[string]string, error) {
 		body, err = encode(a.q.Path(), a.codec, r.Message)
 	case r.Stream != nil:
 		header["content-type"] = "application/connect+" + a.codec
+	case r.Lines != nil:
+		header["content-type"] = "application/json"
 	}
 	if r.Gzip {
 		var z bytes.Buffer
@@ -134,7 +138,7 @@ func (a *answer) head(header map[string]string, body []byte) {
 		fmt.Fprintf(&h, "%s: %s\r\n", name, header[name])
 	}
 	framing := r.Framing
-	if framing == "" && r.Stream != nil {
+	if framing == "" && (r.Stream != nil || r.Lines != nil) {
 		framing = "chunked"
 	}
 	switch {

@@ -58,6 +58,7 @@ type Reply struct {
 	Message  json.RawMessage `json:"message,omitempty"`   // unary RPC answer in protobuf's JSON
 	RPCError *RPCError       `json:"rpc_error,omitempty"` // in the form that the procedure has
 	Stream   []Step          `json:"stream,omitempty"`    // envelopes of a streaming RPC
+	Lines    []Step          `json:"lines,omitempty"`     // lines of JSON
 	Wire     []Step          `json:"wire,omitempty"`      // raw bytes of the whole answer
 	Gzip     bool            `json:"gzip,omitempty"`      // the body is compressed
 
@@ -88,6 +89,7 @@ type Step struct {
 	Message   json.RawMessage `json:"message,omitempty"` // any message in protobuf's JSON
 	EOS       map[string]any  `json:"eos,omitempty"`     // end-of-stream message
 	Envelope  *Envelope       `json:"envelope,omitempty"`
+	Line      map[string]any  `json:"line,omitempty"` // a line of JSON, its type first
 	Part      *Part           `json:"part,omitempty"` // only the first bytes of a step
 	Send      *Bytes          `json:"send,omitempty"` // raw bytes
 	Repeat    *Repeat         `json:"repeat,omitempty"`

@@ -1,9 +1,12 @@
 package runner
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -86,6 +89,8 @@ func (a *answer) bytes(s *Step) ([]byte, error) {
 	switch {
 	case s.Send != nil:
 		return s.Send.b, nil
+	case s.Line != nil:
+		return jsonLine(s.Line)
 	case s.Part != nil:
 		b, err := a.bytes(&s.Part.Of)
 		n := s.Part.N
@@ -109,6 +114,33 @@ func (a *answer) bytes(s *Step) ([]byte, error) {
 	}
 	b, err := encode(a.q.Path(), a.codec, message)
 	return envelope(0, b), err
+}
+
+// jsonLine is an object with its type first, as the code interpreter writes them.
+func jsonLine(line map[string]any) ([]byte, error) {
+	var b bytes.Buffer
+	for _, name := range slices.SortedFunc(maps.Keys(line), typeFirst) {
+		value, err := json.Marshal(line[name])
+		if err != nil {
+			return nil, err
+		}
+		before := ", "
+		if b.Len() == 0 {
+			before = "{"
+		}
+		fmt.Fprintf(&b, "%s%q: %s", before, name, value)
+	}
+	return append(b.Bytes(), '}', '\n'), nil
+}
+
+func typeFirst(a, b string) int {
+	switch {
+	case a == b:
+		return 0
+	case a == "type" || (b != "type" && a < b):
+		return -1
+	}
+	return 1
 }
 
 // message is the process event of a step, in protobuf's JSON.

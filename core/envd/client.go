@@ -133,6 +133,10 @@ func (c *Client) unary(ctx context.Context, idempotent bool, procedure, user str
 	})
 }
 
+// Explain gives err, or a better one, for a connection to another service of the
+// same sandbox: see explain.
+func (c *Client) Explain(ctx context.Context, err error) error { return c.explain(ctx, err) }
+
 // explain asks the sandbox once whether it still runs when a gateway or a cut
 // connection answered in its place (e2b.md 2.3: 502 on /health is the signal).
 func (c *Client) explain(ctx context.Context, err error) error {

@@ -4,5 +4,5 @@ import "slices"
 
 // Table gives every method.
 func Table() []Method {
-	return slices.Concat(settings(), sandbox(), commands(), pty(), files(), watching())
+	return slices.Concat(settings(), sandbox(), code(), commands(), pty(), files(), watching())
 }

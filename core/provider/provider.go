@@ -55,6 +55,8 @@ type Control interface {
 
 	// Data is the data plane of one sandbox, bound to h.
 	Data(h *handle.Handle) plane.Data
+	// Interpreter runs code in one sandbox; nil where the backend cannot.
+	Interpreter(h *handle.Handle) plane.Interpreter
 	// HostOf is the host name under which a port is reached, URLOf its URL.
 	HostOf(h *handle.Handle, port int) string
 	URLOf(h *handle.Handle, port int) string

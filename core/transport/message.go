@@ -18,6 +18,10 @@ type Request struct {
 	// Lasting says that the answer goes on for as long as a process or a watch
 	// does. A host with few connections a peer keeps it apart.
 	Lasting bool
+	// Alone asks for a connection of its own where the host can choose: HTTP/1.1,
+	// on which hanging up ends the connection. Some peers take no notice of the
+	// reset of a stream.
+	Alone bool
 }
 
 // Body of a request. The zero value is no body. Either Bytes, or Source with

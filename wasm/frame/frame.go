@@ -56,6 +56,7 @@ const (
 	Error       Kind = 82
 	Done        Kind = 83
 	InputWanted Kind = 84
+	Object      Kind = 85
 )
 
 // Version of the ABI.

@@ -41,6 +41,7 @@ const (
 	Stdout = Stream(frame.Stdout)
 	Stderr = Stream(frame.Stderr)
 	PTY    = Stream(frame.PTY)
+	Object = Stream(frame.Object) // the JSON of results of code
 )
 
 // bodyPiece marks bulk data in an operation's queue. It is no frame.

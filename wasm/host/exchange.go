@@ -25,6 +25,7 @@ type requestJSON struct {
 	Gzip    bool             `json:"gzip"`
 	Bulk    bool             `json:"bulk"`
 	Lasting bool             `json:"lasting"`
+	Alone   bool             `json:"alone"`
 }
 
 // deliveryJSON is the JSON of BODY_TO_HOST.
@@ -64,7 +65,7 @@ func (x *exchange) read(payload []byte) error {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return err
 	}
-	x.request = transport.Request{Method: r.Method, URL: r.URL, Header: r.Headers, Bulk: r.Bulk, Lasting: r.Lasting}
+	x.request = transport.Request{Method: r.Method, URL: r.URL, Header: r.Headers, Bulk: r.Bulk, Lasting: r.Lasting, Alone: r.Alone}
 	body, raw := &x.request.Body, append([]byte(nil), raw...)
 	body.Gzip = r.Gzip
 	switch r.Body {

@@ -12,26 +12,26 @@ import (
 
 // failed is the JSON of an ERROR.
 type failed struct {
-	Code            fault.Code         `json:"code"`
-	Message         string             `json:"message"`
-	MessageParts    []part             `json:"message_parts,omitempty"`
-	Suggestion      string             `json:"suggestion,omitempty"`
-	SuggestionParts []part             `json:"suggestion_parts,omitempty"`
-	Option          fault.Option       `json:"option,omitempty"`
-	Docs            string             `json:"docs,omitempty"`
-	Cause           string             `json:"cause,omitempty"`
-	Status          int                `json:"status,omitempty"`
-	RequestID       string             `json:"request_id,omitempty"`
-	Retryable       bool               `json:"retryable,omitempty"`
-	RetryAfterMS    int64              `json:"retry_after_ms,omitempty"`
-	Kind            string             `json:"kind,omitempty"`
-	Clock           string             `json:"clock,omitempty"`
-	LimitMS         int64              `json:"limit_ms,omitempty"`
-	Killed          bool               `json:"killed,omitempty"`
-	SandboxID       string             `json:"sandbox_id,omitempty"`
-	PID             uint32             `json:"pid,omitempty"`
-	Partial         *method.CommandEnd `json:"partial,omitempty"`
-	Cancelled       bool               `json:"cancelled,omitempty"`
+	Code            fault.Code   `json:"code"`
+	Message         string       `json:"message"`
+	MessageParts    []part       `json:"message_parts,omitempty"`
+	Suggestion      string       `json:"suggestion,omitempty"`
+	SuggestionParts []part       `json:"suggestion_parts,omitempty"`
+	Option          fault.Option `json:"option,omitempty"`
+	Docs            string       `json:"docs,omitempty"`
+	Cause           string       `json:"cause,omitempty"`
+	Status          int          `json:"status,omitempty"`
+	RequestID       string       `json:"request_id,omitempty"`
+	Retryable       bool         `json:"retryable,omitempty"`
+	RetryAfterMS    int64        `json:"retry_after_ms,omitempty"`
+	Kind            string       `json:"kind,omitempty"`
+	Clock           string       `json:"clock,omitempty"`
+	LimitMS         int64        `json:"limit_ms,omitempty"`
+	Killed          bool         `json:"killed,omitempty"`
+	SandboxID       string       `json:"sandbox_id,omitempty"`
+	PID             uint32       `json:"pid,omitempty"`
+	Partial         any          `json:"partial,omitempty"`
+	Cancelled       bool         `json:"cancelled,omitempty"`
 }
 
 // part is a piece of a message: a text, or the option whose name stands there.
@@ -78,8 +78,11 @@ func faultJSON(err error) []byte {
 	if e.Cause != nil {
 		f.Cause = e.Cause.Error()
 	}
-	if r, ok := e.Partial.(*core.CommandResult); ok {
-		f.Partial = method.Ended(r)
+	switch partial := e.Partial.(type) {
+	case *core.CommandResult:
+		f.Partial = method.Ended(partial)
+	case *method.CodeEnd:
+		f.Partial = partial
 	}
 	b, err := json.Marshal(f)
 	if err != nil {

@@ -1,12 +1,13 @@
 package e2b
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agent-sandbox/agent-sandbox/core/envd"
 	"github.com/agent-sandbox/agent-sandbox/core/handle"
+	"github.com/agent-sandbox/agent-sandbox/core/interpreter"
 	"github.com/agent-sandbox/agent-sandbox/core/plane"
 	"github.com/agent-sandbox/agent-sandbox/core/retry"
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
@@ -16,9 +17,9 @@ import (
 
 func (c *control) HostOf(h *handle.Handle, port int) string {
 	if c.settings.Debug {
-		return fmt.Sprintf("localhost:%d", port)
+		return "localhost:" + strconv.Itoa(port)
 	}
-	return fmt.Sprintf("%d-%s.%s", port, h.SandboxID, h.Domain)
+	return strconv.Itoa(port) + "-" + h.SandboxID + "." + h.Domain
 }
 
 func (c *control) URLOf(h *handle.Handle, port int) string {
@@ -54,12 +55,31 @@ func (c *control) directBase(h *handle.Handle) string {
 	return c.URLOf(h, envd.Port)
 }
 
-func (c *control) Data(h *handle.Handle) plane.Data {
+func (c *control) Data(h *handle.Handle) plane.Data { return c.data(h) }
+
+func (c *control) data(h *handle.Handle) *envd.Client {
 	return envd.New(envd.Config{
 		Host: c.host, SandboxID: h.SandboxID, Base: c.dataBase(h), Direct: c.directBase(h),
 		AccessToken: h.Tokens.Envd, Version: h.EnvdVersion, UserAgent: c.userAgent, Header: c.trafficHeader(h),
 		Request: c.settings.RequestTimeout, Idle: c.settings.IdleTimeout,
 		Retry: retry.Policy{Max: c.settings.Retries, Total: c.settings.RequestTimeout},
+	})
+}
+
+// Interpreter is reached at its own port: E2B's shared host is for envd alone.
+func (c *control) Interpreter(h *handle.Handle) plane.Interpreter {
+	base := h.URLs.Sandbox
+	if base == "" {
+		base = c.URLOf(h, interpreter.Port)
+	}
+	header := c.trafficHeader(h)
+	if c.userAgent != "" {
+		header = append(header, [2]string{"user-agent", c.userAgent})
+	}
+	return interpreter.New(interpreter.Config{
+		Host: c.host, SandboxID: h.SandboxID, Base: base, AccessToken: h.Tokens.Envd, Header: header,
+		Request: c.settings.RequestTimeout, Retry: retry.Policy{Max: c.settings.Retries, Total: c.settings.RequestTimeout},
+		Explain: c.data(h).Explain,
 	})
 }
 

@@ -27,22 +27,28 @@ from .params import (
     pty_kill_params,
     pty_resize_params,
     sandbox_capabilities_params,
+    sandbox_create_code_context_params,
     sandbox_describe_params,
     sandbox_download_url_params,
     sandbox_get_host_params,
     sandbox_get_info_params,
     sandbox_get_metrics_params,
     sandbox_get_url_params,
+    sandbox_interrupt_code_context_params,
     sandbox_is_running_params,
     sandbox_keep_alive_params,
     sandbox_kill_params,
+    sandbox_list_code_contexts_params,
     sandbox_pause_params,
+    sandbox_remove_code_context_params,
+    sandbox_restart_code_context_params,
     sandbox_set_timeout_params,
     sandbox_update_network_params,
     sandbox_upload_url_params,
 )
 from .types import (
     Capability,
+    CodeContext,
     EgressProxy,
     EgressProxyDict,
     EntryInfo,
@@ -53,6 +59,7 @@ from .types import (
     SandboxInfo,
     SandboxMetrics,
     Watcher,
+    read_code_context,
     read_entry_info,
     read_filesystem_event,
     read_process_info,
@@ -264,6 +271,76 @@ class SandboxMethods:
         """The sandbox as it prints: no secret is in it."""
         params = sandbox_describe_params()
         result: str = self._call_now("sandbox.describe", params)
+        return result
+
+    async def create_code_context(
+        self,
+        *,
+        language: str | None = None,
+        cwd: str | None = None,
+        request_timeout: float | None = None,
+    ) -> CodeContext:
+        """Makes a context of its own, apart from the default one of its language.
+
+        Args:
+            language: python, javascript, typescript, bash, r, java or the name of a kernel; default: python.
+            cwd: Where its code runs; default: /home/user.
+            request_timeout: Until the head of an answer; 0 = no limit. Default: the client's. In seconds.
+
+        Raises:
+            CodeExecutionError: E3003, when there is no such kernel.
+        """
+        params = sandbox_create_code_context_params(language=language, cwd=cwd)
+        answer = await self._call("sandbox.create_code_context", params, request_timeout)
+        return read_code_context(answer)
+
+    async def list_code_contexts(self, *, request_timeout: float | None = None) -> list[CodeContext]:
+        """Gives the contexts of the sandbox, default ones included.
+
+        Args:
+            request_timeout: Until the head of an answer; 0 = no limit. Default: the client's. In seconds.
+        """
+        params = sandbox_list_code_contexts_params()
+        answer = await self._call("sandbox.list_code_contexts", params, request_timeout)
+        return read_list(answer, read_code_context)
+
+    async def restart_code_context(self, context_id: str, *, request_timeout: float | None = None) -> None:
+        """Starts a context afresh: what its code defined is gone.
+
+        Args:
+            context_id: Its id.
+            request_timeout: Until the head of an answer; 0 = no limit. Default: the client's. In seconds.
+
+        Raises:
+            CodeExecutionError: E3003, when there is no such context.
+        """
+        params = sandbox_restart_code_context_params(context_id)
+        await self._call("sandbox.restart_code_context", params, request_timeout)
+
+    async def remove_code_context(self, context_id: str, *, request_timeout: float | None = None) -> bool:
+        """Ends a context; False when there is none of that id.
+
+        Args:
+            context_id: Its id.
+            request_timeout: Until the head of an answer; 0 = no limit. Default: the client's. In seconds.
+        """
+        params = sandbox_remove_code_context_params(context_id)
+        result: bool = await self._call("sandbox.remove_code_context", params, request_timeout)
+        return result
+
+    async def interrupt_code_context(self, context_id: str, *, request_timeout: float | None = None) -> bool:
+        """Stops what runs in a context, which keeps its variables; False when nothing ran.
+
+        Args:
+            context_id: Its id.
+            request_timeout: Until the head of an answer; 0 = no limit. Default: the client's. In seconds.
+
+        Raises:
+            CodeExecutionError: E3003, when there is no such context or it is still busy.
+            CapabilityNotSupportedError: E3004, where the service cannot.
+        """
+        params = sandbox_interrupt_code_context_params(context_id)
+        result: bool = await self._call("sandbox.interrupt_code_context", params, request_timeout)
         return result
 
 

@@ -257,6 +257,63 @@ def sandbox_describe_params() -> Wire:
     return {}
 
 
+def sandbox_run_code_params(
+    code: str,
+    *,
+    language: str | None = None,
+    context_id: str | None = None,
+    envs: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+    idle_timeout: float | None = None,
+    request_timeout: float | None = None,
+) -> Wire:
+    """The parameters of sandbox.run_code."""
+    wire: Wire = {"code": code}
+    if language is not None:
+        wire["language"] = language
+    if context_id is not None:
+        wire["context_id"] = context_id
+    if envs is not None:
+        wire["envs"] = write_map("envs", envs)
+    if timeout is not None:
+        wire["timeout_ms"] = write_seconds("timeout", timeout)
+    if idle_timeout is not None:
+        wire["idle_timeout_ms"] = write_seconds("idle_timeout", idle_timeout)
+    if request_timeout is not None:
+        wire["request_timeout_ms"] = write_seconds("request_timeout", request_timeout)
+    return wire
+
+
+def sandbox_create_code_context_params(*, language: str | None = None, cwd: str | None = None) -> Wire:
+    """The parameters of sandbox.create_code_context."""
+    wire: Wire = {}
+    if language is not None:
+        wire["language"] = language
+    if cwd is not None:
+        wire["cwd"] = cwd
+    return wire
+
+
+def sandbox_list_code_contexts_params() -> Wire:
+    """The parameters of sandbox.list_code_contexts."""
+    return {}
+
+
+def sandbox_restart_code_context_params(context_id: str) -> Wire:
+    """The parameters of sandbox.restart_code_context."""
+    return {"context_id": context_id}
+
+
+def sandbox_remove_code_context_params(context_id: str) -> Wire:
+    """The parameters of sandbox.remove_code_context."""
+    return {"context_id": context_id}
+
+
+def sandbox_interrupt_code_context_params(context_id: str) -> Wire:
+    """The parameters of sandbox.interrupt_code_context."""
+    return {"context_id": context_id}
+
+
 def commands_run_params(
     command: str | None = None,
     *,

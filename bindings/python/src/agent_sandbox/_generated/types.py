@@ -24,6 +24,7 @@ from .convert import (
 
 __all__ = [
     "Capability",
+    "CodeContext",
     "EgressProxy",
     "EgressProxyDict",
     "EntryInfo",
@@ -126,6 +127,58 @@ class CheckedServer(Record):
         self.server = server
         self.version = version
         self.pid = pid
+
+
+class CodeContext(Record):
+    """One state of an interpreter: what code defines in it stays for the next run.
+
+    Attributes:
+        id: Its id.
+        language: python, javascript, ..., or the name of a kernel.
+        cwd: Where its code runs.
+    """
+
+    _fields = ("id", "language", "cwd")
+    __slots__ = _fields
+
+    def __init__(self, *, id: str, language: str, cwd: str) -> None:
+        self.id = id
+        self.language = language
+        self.cwd = cwd
+
+
+class CodeEnd(Record):
+    """How a run of code ended. Its output and results came before.
+
+    Attributes:
+        execution_count: In its context; absent = the service did not say.
+        error: What the code raised.
+    """
+
+    _fields = ("execution_count", "error")
+    __slots__ = _fields
+
+    def __init__(self, *, execution_count: int | None = None, error: CodeError | None = None) -> None:
+        self.execution_count = execution_count
+        self.error = error
+
+
+class CodeError(Record):
+    """What the code raised.
+
+    Attributes:
+        name: The class of the error.
+        value: Its words.
+        traceback: As the kernel shows it, colours included.
+    """
+
+    _fields = ("name", "value", "traceback")
+    __slots__ = _fields
+
+    def __init__(self, *, name: str, value: str, traceback: str) -> None:
+        self.name = name
+        self.value = value
+        self.traceback = traceback
 
 
 class CommandEnd(Record):
@@ -790,6 +843,21 @@ def read_checked_server(wire: Any) -> CheckedServer:
         version=wire.get("version"),
         pid=wire.get("pid", 0),
     )
+
+
+def read_code_context(wire: Any) -> CodeContext:
+    """Reads a CodeContext off the wire."""
+    return CodeContext(id=wire["id"], language=wire["language"], cwd=wire["cwd"])
+
+
+def read_code_end(wire: Any) -> CodeEnd:
+    """Reads a CodeEnd off the wire."""
+    return CodeEnd(execution_count=wire.get("execution_count"), error=read_maybe(wire.get("error"), read_code_error))
+
+
+def read_code_error(wire: Any) -> CodeError:
+    """Reads a CodeError off the wire."""
+    return CodeError(name=wire["name"], value=wire["value"], traceback=wire["traceback"])
 
 
 def read_command_end(wire: Any) -> CommandEnd:

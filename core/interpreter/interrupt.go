@@ -1,0 +1,110 @@
+package interpreter
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/agent-sandbox/agent-sandbox/core/plane"
+	"github.com/agent-sandbox/agent-sandbox/core/transport"
+)
+
+// What our own service says of a run in the head of its answer: enough to stop
+// this run, and no other.
+const (
+	headerContext   = "x-context-id"
+	headerExecution = "x-execution-id"
+)
+
+// patience is how long an interrupted context may take to be usable again.
+const patience = 2 * time.Second
+
+// cleanup is the clock of what may still be done after a cancel or timeout.
+const cleanup = 5 * time.Second
+
+// verdict is what is known of a context after an interrupt.
+type verdict int
+
+const (
+	unknown verdict = iota
+	free
+	busy
+)
+
+// stop ends the run. Every service interrupts code whose caller hangs up, if it
+// notices; ours is also told, and says when the context is usable. Where wait is
+// true, another one is asked to run nothing, which tells the same.
+func (x *execution) stop(ctx context.Context, wait bool) verdict {
+	if x.resp != nil {
+		x.resp.Body.Close()
+	}
+	detached, disarm := x.c.cfg.Host.Detached(ctx, cleanup)
+	defer disarm()
+	if v := x.interrupt(detached); v != unknown || !wait {
+		return v
+	}
+	return x.probe(detached)
+}
+
+// interruption is the answer of POST /contexts/{id}/interrupt.
+type interruption struct {
+	Interrupted bool `json:"interrupted"`
+	Busy        bool `json:"busy"`
+}
+
+// interrupted reads it. A service that says nothing has done what was asked.
+func interrupted(answer []byte) interruption {
+	i := interruption{Interrupted: true}
+	_ = json.Unmarshal(answer, &i)
+	return i
+}
+
+func (x *execution) interrupt(ctx context.Context) verdict {
+	if x.resp == nil {
+		return unknown
+	}
+	id, run := x.resp.Header.Get(headerContext), x.resp.Header.Get(headerExecution)
+	if id == "" || run == "" {
+		return unknown
+	}
+	body, err := json.Marshal(map[string]string{"execution_id": run})
+	if err != nil {
+		return unknown
+	}
+	answer, err := x.c.once(ctx, x.c.request("POST", contextPath(id)+"/interrupt", body), 2*patience)
+	switch {
+	case err != nil:
+		return unknown
+	case interrupted(answer).Busy:
+		return busy
+	}
+	return free
+}
+
+// probe runs nothing in the same context: it answers once the context is idle.
+func (x *execution) probe(ctx context.Context) verdict {
+	limited, _, disarm := x.c.cfg.Host.Limit(ctx, transport.ClockRequest, patience)
+	defer disarm()
+	nothing := plane.CodeSpec{ContextID: x.spec.ContextID, Language: x.spec.Language}
+	p := &execution{c: x.c, spec: nothing, ctx: limited, alive: func() {}, sink: &heard{CodeSink: deaf{}}, disarm: func() {}}
+	defer func() { p.disarm() }()
+	if p.open() == nil {
+		defer p.resp.Body.Close()
+		_ = p.read()
+	}
+	switch {
+	case p.lines != nil && p.lines.ended:
+		return free
+	case limited.Err() != nil && ctx.Err() == nil:
+		return busy
+	}
+	return unknown
+}
+
+// deaf is a sink that wants nothing.
+type deaf struct{}
+
+func (deaf) Counted(int64) error                { return nil }
+func (deaf) Output(plane.Channel, []byte) error { return nil }
+func (deaf) Result([]byte, bool) error          { return nil }
+func (deaf) Raised(*plane.CodeError) error      { return nil }
