@@ -89,6 +89,7 @@ export class Commands extends CommandsMethods {
         params,
         listener: follower,
         fail: follower.fail,
+        patient: !follower.calls,
       },
       { signal: options.signal },
     )

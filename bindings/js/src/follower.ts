@@ -96,6 +96,11 @@ export class Follower implements Listener {
     })
   }
 
+  /** Whether anything is called back before the end. */
+  get calls(): boolean {
+    return this.#called || Boolean(this.#callbacks.onStart)
+  }
+
   /** Makes an error with the output so far. */
   readonly fail = (error: object, cause: unknown): SandboxError => {
     const { partial } = error as { partial?: unknown }

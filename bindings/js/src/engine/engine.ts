@@ -1,11 +1,11 @@
-import type { Host, WasmSource } from '../platform/platform.ts'
+import type { Host, WasmModule, WasmSource } from '../platform/platform.ts'
 import { encode, In, type InFrame, Out, type OutFrame, parse, read, sizeOf } from './frame.ts'
 import { Instance } from './instance.ts'
 import { type CallRequest, Operation } from './operation.ts'
 
 /** What the engine needs from outside. */
 export interface EngineOptions {
-  loadWasm(given?: WasmSource): Promise<WebAssembly.Module>
+  loadWasm(given?: WasmSource): Promise<WasmModule>
   /** Makes the error of a core that died. */
   broken(message: string, cause: unknown): Error
   /** Makes the error of a core that could not be loaded. */
@@ -14,6 +14,10 @@ export interface EngineOptions {
 
 /** How much goes in at one crossing, in bytes. */
 const crossingLimit = 1 << 20
+
+/** How long what is not urgent waits for more to cross with, in milliseconds, and how much of it, in bytes. */
+const patienceMs = 25
+const patientLimit = 256 << 10
 
 /**
  * Drives the core: hands frames in, performs what comes out, and knows which operation each frame
@@ -29,6 +33,8 @@ export class Engine {
   #loading = false
   #scheduled = false
   #pending: InFrame[] = []
+  #lingering: ReturnType<typeof setTimeout> | undefined
+  #waiting = 0
   #operations = new Map<number, Operation>()
   #last = 0
 
@@ -54,7 +60,9 @@ export class Engine {
 
   /** Begins an operation. */
   start(request: CallRequest, host: Host): Operation {
-    const operation = new Operation(this.#nextID(), request, host, (f) => this.push(f))
+    const operation = new Operation(this.#nextID(), request, host, (f, urgent) =>
+      this.push(f, urgent),
+    )
     const frame = callFrame(operation.id, request) // throws for what JSON cannot say
     this.#operations.set(operation.id, operation)
     this.push(frame)
@@ -99,10 +107,18 @@ export class Engine {
     return this.#last
   }
 
-  /** Queues a frame for the core. */
-  push(frame: InFrame): void {
+  /**
+   * Queues a frame for the core. Crossing costs more than most of what crosses: what is not urgent
+   * waits a little for what comes next.
+   */
+  push(frame: InFrame, urgent = true): void {
     this.#pending.push(frame)
+    this.#waiting += frame.raw?.length ?? 0
     if (this.#scheduled) return
+    if (!urgent && this.#waiting < patientLimit) {
+      this.#lingering ??= setTimeout(() => this.#flush(), patienceMs)
+      return
+    }
     this.#scheduled = true
     queueMicrotask(() => {
       this.#scheduled = false
@@ -111,6 +127,9 @@ export class Engine {
   }
 
   #flush(): void {
+    clearTimeout(this.#lingering)
+    this.#lingering = undefined
+    this.#waiting = 0
     if (!this.#instance) return this.#load()
     while (this.#pending.length > 0) {
       const frames = this.#batch()

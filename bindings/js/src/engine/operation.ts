@@ -29,6 +29,8 @@ export interface CallRequest {
   deliver?: ((body: BulkBody, order: BodyOrder) => Promise<number>) | undefined
   /** Takes output and events, in order. */
   listener?: Listener | undefined
+  /** Nobody looks at anything before the end: an answer may be read in larger pieces. */
+  patient?: boolean | undefined
   /** Makes an error of what the core says; cause is what the caller's own source or input threw. */
   fail: (error: object, cause: unknown) => Error
   /** Clock until an answer's head, in ms; 0 = none; absent = the client's. */
@@ -56,7 +58,7 @@ export class Operation {
   readonly result: Promise<unknown>
   readonly #request: CallRequest
   readonly #host: Host
-  readonly #push: (frame: InFrame) => void
+  readonly #push: (frame: InFrame, urgent?: boolean) => void
   readonly #exchanges = new Map<number, HttpExchange>()
   readonly #sockets = new Map<number, SocketHandle>()
   readonly #timers = new Map<number, Timer>()
@@ -75,7 +77,12 @@ export class Operation {
   /** DONE has come. */
   over = false
 
-  constructor(id: number, request: CallRequest, host: Host, push: (frame: InFrame) => void) {
+  constructor(
+    id: number,
+    request: CallRequest,
+    host: Host,
+    push: (frame: InFrame, urgent?: boolean) => void,
+  ) {
     this.id = id
     this.#request = request
     this.#host = host
@@ -206,14 +213,10 @@ export class Operation {
 
   #send(kind: number, stream: number, json?: object, raw?: Uint8Array, mixed = false): void {
     if (this.over) return
-    this.#push({
-      op: this.id,
-      stream,
-      kind,
-      json: json && encode(JSON.stringify(json)),
-      raw,
-      mixed,
-    })
+    this.#push(
+      { op: this.id, stream, kind, json: json && encode(JSON.stringify(json)), raw, mixed },
+      !(this.#request.patient && (kind === In.httpHead || kind === In.httpChunk)),
+    )
   }
 
   #http(f: OutFrame): void {
