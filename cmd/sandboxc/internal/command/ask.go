@@ -18,13 +18,22 @@ const askClock = 10 * time.Second
 // ask posts a JSON question to the running server, as its owner, and decodes
 // the answer. A refusal is given as its status and the server's words.
 func ask(ctx context.Context, info *native.ServerInfo, path string, question, answer any) (status int, message string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, askClock)
-	defer cancel()
 	body, err := json.Marshal(question)
 	if err != nil {
 		return 0, "", err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, info.URL+path, bytes.NewReader(body))
+	return exchange(ctx, info, http.MethodPost, path, bytes.NewReader(body), answer)
+}
+
+// inquire is ask with GET.
+func inquire(ctx context.Context, info *native.ServerInfo, path string, answer any) (status int, message string, err error) {
+	return exchange(ctx, info, http.MethodGet, path, nil, answer)
+}
+
+func exchange(ctx context.Context, info *native.ServerInfo, method, path string, body io.Reader, answer any) (status int, message string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askClock)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, info.URL+path, body)
 	if err != nil {
 		return 0, "", err
 	}

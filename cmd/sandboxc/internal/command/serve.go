@@ -24,6 +24,8 @@ type Serve struct {
 	PageKey     string   `placeholder:"ORIGIN" help:"Print a key that is valid for pages of this web origin only."`
 	Pages       string   `placeholder:"DIR" help:"Serve the web pages of this directory too, and print an address with a one-time code that gives the page its key. sandboxc page prints another."`
 
+	InterpreterPool *int `placeholder:"N" help:"Sandboxes of code-interpreter-v1 to keep ready, from the start; 0 = none. Default: SANDBOX_INTERPRETER_POOL, else 2 once one was used."`
+
 	ReadyFD  int      `name:"ready-fd" hidden:""`
 	EndAfter *float64 `hidden:""`
 }
@@ -52,7 +54,7 @@ func (s *Serve) detach(a *App) error {
 	}
 	info, existing, err := hosting.Detach(a.ctx, hosting.Launch{
 		Getenv: os.Getenv, Port: s.Port, Internet: s.Internet == "on", Registries: s.Registries == "on",
-		AllowOrigins: s.AllowOrigin, EndAfter: after, Pages: s.Pages,
+		AllowOrigins: s.AllowOrigin, EndAfter: after, Pages: s.Pages, InterpreterPool: s.InterpreterPool,
 	})
 	if err != nil {
 		return err
@@ -71,7 +73,7 @@ func (s *Serve) detach(a *App) error {
 // sameAs refuses options that the running server may not have: they would be
 // ignored in silence.
 func (s *Serve) sameAs(info *native.ServerInfo) error {
-	if s.Port == 0 && s.Internet == "on" && s.Registries == "on" && len(s.AllowOrigin) == 0 && s.Pages == "" {
+	if s.Port == 0 && s.Internet == "on" && s.Registries == "on" && len(s.AllowOrigin) == 0 && s.Pages == "" && s.InterpreterPool == nil {
 		return nil
 	}
 	return alreadyRunning(info, "so these options cannot be given to it")
@@ -108,7 +110,7 @@ func (s *Serve) foreground(a *App) error {
 func (s *Serve) options(a *App, after time.Duration) hosting.Options {
 	o := hosting.Options{
 		Getenv: os.Getenv, Port: s.Port, Internet: s.Internet == "on", Registries: s.Registries == "on",
-		AllowOrigins: s.AllowOrigin, EndAfter: after, Pages: s.Pages,
+		AllowOrigins: s.AllowOrigin, EndAfter: after, Pages: s.Pages, InterpreterPool: s.InterpreterPool,
 	}
 	if a.flags.Verbose || s.ReadyFD != 0 {
 		o.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))

@@ -54,6 +54,10 @@ func Detach(ctx context.Context, l Launch) (info *native.ServerInfo, existing bo
 }
 
 func (l Launch) spawn(ctx context.Context) (*Report, error) {
+	args, err := l.arguments()
+	if err != nil {
+		return nil, err
+	}
 	log, err := openLog(l.Getenv)
 	if err != nil {
 		return nil, err
@@ -65,7 +69,7 @@ func (l Launch) spawn(ctx context.Context) (*Report, error) {
 	}
 	defer func() { _ = r.Close() }()
 	cmd := &exec.Cmd{
-		Path: self(), Args: l.arguments(), Env: environment(), Dir: "/", Stdout: log, Stderr: log,
+		Path: self(), Args: args, Env: environment(), Dir: "/", Stdout: log, Stderr: log,
 		ExtraFiles:  []*os.File{w},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
@@ -99,7 +103,7 @@ func self() string {
 	return path // which process lists show
 }
 
-func (l Launch) arguments() []string {
+func (l Launch) arguments() ([]string, error) {
 	args := []string{
 		"sandboxc", "serve", "--ready-fd=" + strconv.Itoa(ReadyFD), "--port=" + strconv.Itoa(l.Port),
 		"--end-after=" + strconv.FormatFloat(l.EndAfter.Seconds(), 'f', -1, 64),
@@ -108,10 +112,15 @@ func (l Launch) arguments() []string {
 	for _, origin := range l.AllowOrigins {
 		args = append(args, "--allow-origin="+origin)
 	}
+	if n, err := askedPool(l.InterpreterPool, l.Getenv); err != nil {
+		return nil, err
+	} else if n != nil {
+		args = append(args, "--interpreter-pool="+strconv.Itoa(*n))
+	}
 	if l.Pages != "" {
 		args = append(args, "--pages="+l.Pages)
 	}
-	return args
+	return args, nil
 }
 
 func onOff(on bool) string {

@@ -28,7 +28,9 @@ type Launch struct {
 	Registries   bool
 	AllowOrigins []string
 	Pages        string
-	EndAfter     time.Duration
+	// InterpreterPool is that of Options.
+	InterpreterPool *int
+	EndAfter        time.Duration
 }
 
 // startClock bounds how long a server may take until it answers.

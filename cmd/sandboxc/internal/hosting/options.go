@@ -24,6 +24,10 @@ type Options struct {
 	// Pool is how many sandboxes are prepared in advance; 0 = the default,
 	// negative = none.
 	Pool int
+	// InterpreterPool is how many sandboxes with a warm interpreter are kept ready,
+	// from the start; nil = what PoolVariable says, else the default once one was
+	// used.
+	InterpreterPool *int
 	// EndAfter ends the server when nobody has used it for so long; 0 = never.
 	EndAfter time.Duration
 	// Log gets what happens; nil is silent.

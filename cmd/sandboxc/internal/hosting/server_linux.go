@@ -35,6 +35,10 @@ func open(ctx context.Context, o Options, key string, preferred int) (*Server, e
 	if !filepath.IsAbs(native.StateDir(o.Getenv)) {
 		return nil, fault.InvalidArgument("HOME is not set, so there is no place for the server's state").Suggest("set HOME or XDG_STATE_HOME to an absolute path")
 	}
+	pool, err := o.interpreterPool()
+	if err != nil {
+		return nil, err
+	}
 	listeners, port, err := listen(o.Port, preferred)
 	if err != nil {
 		return nil, err
@@ -43,7 +47,7 @@ func open(ctx context.Context, o Options, key string, preferred int) (*Server, e
 	s.local, err = local.New(ctx, local.Options{
 		StateDir: native.StateDir(o.Getenv), Internet: o.Internet, Registries: o.Registries, AllowOrigins: o.AllowOrigins,
 		Pages:  o.Pages,
-		APIKey: key, Log: o.Log, Version: build.Version(), DiskPool: o.Pool,
+		APIKey: key, Log: o.Log, Version: build.Version(), DiskPool: o.Pool, InterpreterPool: pool,
 	})
 	if err != nil {
 		for _, l := range listeners {
