@@ -1,0 +1,82 @@
+//go:build linux
+
+package template_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/agent-sandbox/agent-sandbox/local/isolation"
+	"github.com/agent-sandbox/agent-sandbox/local/template"
+)
+
+// writeWheel makes a package that pip installs without a network.
+func writeWheel(t *testing.T, dir string) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, "tinything-1.0-py3-none-any.whl"))
+	require.NoError(t, err)
+	z := zip.NewWriter(f)
+	for name, content := range map[string]string{
+		"tinything.py":                     "word = 'tiny'\n",
+		"tinything-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: tinything\nVersion: 1.0\n",
+		"tinything-1.0.dist-info/WHEEL":    "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+		"tinything-1.0.dist-info/RECORD":   "tinything.py,,\ntinything-1.0.dist-info/METADATA,,\ntinything-1.0.dist-info/WHEEL,,\ntinything-1.0.dist-info/RECORD,,\n",
+	} {
+		w, err := z.Create(name)
+		require.NoError(t, err)
+		_, err = w.Write([]byte(content))
+		require.NoError(t, err)
+	}
+	require.NoError(t, z.Close())
+	require.NoError(t, f.Close())
+}
+
+func needPython(t *testing.T) {
+	t.Helper()
+	if _, ok := isolation.Base("python-base"); !ok {
+		t.Skip("this machine has no python3 for sandboxes")
+	}
+}
+
+func TestPackagesComeFromWhereTheHostGetsThemAndItsCredentialsStayOut(t *testing.T) {
+	needPython(t)
+	b := newBench(t)
+	wheels := t.TempDir()
+	require.NoError(t, os.Chmod(wheels, 0o755))
+	writeWheel(t, wheels)
+	home := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".npmrc"), []byte("//mirror/:_authToken=hunter3\n"), 0o600))
+	env := map[string]string{"HOME": home, "PIP_INDEX_URL": "https://me:hunter2@mirror.invalid/simple", "PIP_FIND_LINKS": wheels, "PIP_NO_INDEX": "1"}
+	r := template.Recipe{Name: "packed", Base: "python-base", Steps: []template.Step{
+		template.Pip([]string{"tinything"}),
+		run("shown", `grep -c hunter2 "$PIP_CONFIG_FILE"; grep -c hunter3 "$npm_config_userconfig"; env | grep -c hunter || true`),
+	}}
+	_, l, err := b.build(r, template.Options{Getenv: func(name string) string { return env[name] }})
+	require.NoError(t, err, l.text.String())
+	require.Contains(t, l.text.String(), "1\n1\n0\n", "the build sees them")
+	require.Equal(t, "tiny\n0\n", b.inside("packed", `python3 -c 'import tinything; print(tinything.word)'; env | grep -c -i -E 'hunter|PIP_CONFIG|npm_config' || true`))
+	b.noneHas("hunter")
+}
+
+// noneHas fails when a file of the store has the text in its content or name.
+func (b *bench) noneHas(text string) {
+	b.Helper()
+	files := 0
+	require.NoError(b, filepath.WalkDir(template.Dir(b.state), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		files++
+		content, err := os.ReadFile(path)
+		require.NotContains(b, path, text)
+		require.False(b, bytes.Contains(content, []byte(text)), "%s has it", path)
+		return err
+	}))
+	require.Positive(b, files)
+}
