@@ -16,7 +16,9 @@ type Client struct {
 	Header     transport.Header
 	Codec      Codec
 	MaxMessage int           // bytes of one message; 0 = DefaultMaxMessage
-	Request    time.Duration // request clock: until the response head; 0 = none
+	Request    time.Duration // request clock of a unary call; 0 = none
+	Silence    time.Duration // idle clock of a unary call until its head; 0 = none
+	Idle       time.Duration // idle clock between chunks of its answer; 0 = none
 }
 
 const maxErrorBody = 64 << 10
@@ -29,7 +31,9 @@ func (c *Client) Unary(ctx context.Context, procedure string, in Encoder, out Pa
 	}
 	limited, _, disarm := c.Host.Limit(ctx, transport.ClockRequest, c.Request)
 	defer disarm()
-	resp, err := c.Host.Do(limited, c.request(procedure, c.Codec.unaryType(), transport.Body{Bytes: body}))
+	silent, _, answered := c.Host.Limit(limited, transport.ClockIdle, c.Silence)
+	resp, err := c.Host.Do(silent, c.request(procedure, c.Codec.unaryType(), transport.Body{Bytes: body}))
+	answered()
 	if err != nil {
 		return err
 	}
@@ -41,7 +45,7 @@ func (c *Client) Unary(ctx context.Context, procedure string, in Encoder, out Pa
 }
 
 func (c *Client) answer(ctx context.Context, resp *transport.Response, out Parser) error {
-	b, err := ReadAll(ctx, resp.Body, c.max())
+	b, err := ReadLively(ctx, c.Host, resp.Body, c.max(), c.Idle)
 	if err != nil {
 		return err
 	}
@@ -73,9 +77,21 @@ var ErrTooLarge = errors.New("the answer is larger than its limit")
 
 // ReadAll reads a whole body of at most limit bytes.
 func ReadAll(ctx context.Context, body transport.ResponseBody, limit int) ([]byte, error) {
+	return readAll(ctx, func() {}, body, limit)
+}
+
+// ReadLively is ReadAll under an idle clock; 0 = none.
+func ReadLively(ctx context.Context, host transport.Host, body transport.ResponseBody, limit int, idle time.Duration) ([]byte, error) {
+	lively, alive, disarm := host.Limit(ctx, transport.ClockIdle, idle)
+	defer disarm()
+	return readAll(lively, alive, body, limit)
+}
+
+func readAll(ctx context.Context, alive func(), body transport.ResponseBody, limit int) ([]byte, error) {
 	var all []byte
 	for {
 		chunk, err := body.Next(ctx)
+		alive()
 		if errors.Is(err, io.EOF) {
 			return all, nil
 		}

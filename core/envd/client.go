@@ -32,7 +32,8 @@ type Config struct {
 	UserAgent   string
 	MaxMessage  int
 	Request     time.Duration // request clock of unary calls; 0 = none
-	Idle        time.Duration // idle clock of transfers; 0 = none
+	Idle        time.Duration // idle clock between chunks of an answer; 0 = none
+	Silence     time.Duration // idle clock until an answer begins, where the user set one; 0 = none
 	Retry       retry.Policy
 }
 
@@ -83,7 +84,7 @@ func (c *Client) rpc(user string) connect.Client {
 	if user = c.userOr(user); user != "" {
 		h = append(h, [2]string{"authorization", "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"))})
 	}
-	return connect.Client{Host: c.cfg.Host, Base: c.cfg.Base, Header: h, Codec: c.codec(), MaxMessage: c.cfg.MaxMessage, Request: c.cfg.Request}
+	return connect.Client{Host: c.cfg.Host, Base: c.cfg.Base, Header: h, Codec: c.codec(), MaxMessage: c.cfg.MaxMessage, Request: c.cfg.Request, Silence: c.cfg.Silence, Idle: c.cfg.Idle}
 }
 
 // userOr applies the defaults: envd before 0.4.0 has no default user of its own

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/core/connect"
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
@@ -54,7 +55,9 @@ func byteRange(offset, length int64) string {
 func (c *Client) transfer(ctx context.Context, r *transport.Request) (*transport.Response, error) {
 	limited, _, disarm := c.cfg.Host.Limit(ctx, transport.ClockRequest, c.cfg.Request)
 	defer disarm()
-	resp, err := c.cfg.Host.Do(limited, r)
+	silent, _, answered := c.cfg.Host.Limit(limited, transport.ClockIdle, c.silence(r.Body))
+	resp, err := c.cfg.Host.Do(silent, r)
+	answered()
 	if err != nil {
 		return nil, c.explain(ctx, connect.Classify(ctx, err, transferArea))
 	}
@@ -64,6 +67,26 @@ func (c *Client) transfer(ctx context.Context, r *transport.Request) (*transport
 	defer resp.Body.Close()
 	refusal := connect.Failure(resp, connect.ReadSome(limited, c.cfg.Host, resp.Body, 64<<10), connect.SecretsOf(r.Header))
 	return nil, c.explain(ctx, connect.Classify(ctx, refusal, transferArea))
+}
+
+// atOnce is how large a body may be that is on its way before anybody could wait
+// for it. While a larger one is sent, the sandbox has nothing to say.
+const atOnce = 64 << 10
+
+// silence is the idle clock until the head of an answer to body.
+func (c *Client) silence(body transport.Body) time.Duration {
+	size := int64(len(body.Bytes) + len(body.Prefix) + len(body.Suffix))
+	if body.Source != nil {
+		n, known := body.Source.Size()
+		if !known {
+			return 0
+		}
+		size += n
+	}
+	if body.Next != nil || size > atOnce {
+		return 0
+	}
+	return c.cfg.Silence
 }
 
 // Write writes one file.
@@ -113,7 +136,7 @@ func (c *Client) write(ctx context.Context, r *transport.Request, again bool) ([
 		// The first clock stopped at the head: some answers come before what is sent has been taken.
 		limited, _, disarm := c.cfg.Host.Limit(ctx, transport.ClockRequest, c.cfg.Request)
 		defer disarm()
-		b, err := connect.ReadAll(limited, resp.Body, maxWriteAnswer)
+		b, err := connect.ReadLively(limited, c.cfg.Host, resp.Body, maxWriteAnswer, c.cfg.Idle)
 		if err != nil {
 			return connect.Classify(ctx, err, transferArea)
 		}

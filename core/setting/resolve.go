@@ -145,6 +145,7 @@ func (r *resolver) typed(s *Settings) error {
 	}
 	s.IdleTimeout = DefaultIdleTimeout
 	if a.IdleTimeout != nil {
+		s.from["idle_timeout"] = FromArgument
 		if s.IdleTimeout = *a.IdleTimeout; s.IdleTimeout < 0 {
 			return fault.InvalidArgument("%s must not be negative; 0 means none", fault.Option("idle_timeout_ms"))
 		}

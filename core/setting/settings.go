@@ -85,6 +85,15 @@ func (s Settings) String() string { return "Settings(provider=" + s.Provider + "
 // GoString keeps the key out of %#v.
 func (s Settings) GoString() string { return s.String() }
 
+// Silence is the idle clock where a user set one: it also bounds the wait for an
+// answer to begin, which the default leaves to the request clock.
+func (s *Settings) Silence() time.Duration {
+	if s.From("idle_timeout") == FromDefault {
+		return 0
+	}
+	return s.IdleTimeout
+}
+
 // NeedsServer tells whether the local server has to be found before a call: the
 // provider is local, and nobody said where its server is.
 func (s *Settings) NeedsServer() bool { return s.Provider == "local" && s.APIURL == "" }
