@@ -59,9 +59,10 @@ func (s *Server) makeReady(ctx context.Context) (r *ready, err error) {
 		return nil, err
 	}
 	r = &ready{id: api.NewID(), token: api.NewToken(), template: t, net: &network{}}
+	made := r // a return of nil leaves it behind
 	defer func() {
 		if err != nil {
-			s.dropReady(r)
+			s.dropReady(made)
 		}
 	}()
 	spec := isolation.Spec{ID: r.id, Template: t.ID, Token: r.token, Background: true}
