@@ -46,7 +46,8 @@ func codeInterpreter() Recipe {
 			Title: "Python kernel, numpy, pandas, matplotlib, charts",
 			Run: pipFunction + `python3 -c 'import sys; sys.exit("the code interpreter needs Python 3.11 or later; python3 of this machine is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 pip install --ignore-installed 'ipykernel>=7,<8' 'numpy>=2.2.6,<3' 'pandas>=2.2,<4' 'matplotlib>=3.10.3,<4' 'e2b-charts==1.0.0'
-python3 -m ipykernel install --prefix /usr/local
+mkdir -p /usr/local/share/jupyter/kernels/python3
+echo '{"argv":["'"$(command -v python3)"'","-m","ipykernel_launcher","-f","{connection_file}"],"display_name":"Python 3","language":"python"}' > /usr/local/share/jupyter/kernels/python3/kernel.json
 [ -e /usr/local/bin/python ] || ln -s "$(command -v python3)" /usr/local/bin/python`,
 		}, {
 			Title: "bash, JavaScript and TypeScript kernels",
