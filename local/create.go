@@ -96,7 +96,7 @@ func (s *Server) readOrder(body []byte, grant access.Grant, lifetime func(*api.N
 func checkSources(mounts []api.HostMount) error {
 	for i, m := range mounts {
 		if _, err := os.Stat(m.Source); err != nil {
-			return api.Invalid("hostMounts[%d]: source %q does not exist or cannot be read", i, m.Source)
+			return api.InvalidField("hostMounts", "[%d]: source %q does not exist or cannot be read", i, m.Source)
 		}
 	}
 	return nil

@@ -37,7 +37,11 @@ func (s *Server) templateNotFound(ref string) *api.Fault {
 		return api.Faultf(http.StatusNotFound,
 			"template '%s' has not been built on this machine: build it, once, with  sandboxc template build %s", name, name)
 	}
-	return api.Faultf(http.StatusNotFound, "template '%s' not found", strings.TrimSpace(ref))
+	f := api.Faultf(http.StatusNotFound, "template '%s' not found", strings.TrimSpace(ref))
+	for _, t := range s.engine.Templates() {
+		f.Known = append(f.Known, t.ID)
+	}
+	return f
 }
 
 // named reports whether ref names t.

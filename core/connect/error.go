@@ -19,6 +19,8 @@ type Error struct {
 	Plain      bool          // not a Connect error body: a proxy or gateway answered
 	SandboxID  string        // the gateway's JSON names the sandbox
 	Port       int           // the gateway's JSON names a closed port
+	Field      string        // the field of the request that is wrong, with which Message begins
+	Known      []string      // the names that there are, when one that was given is not
 	RequestID  string        // the peer's trace id
 	RetryAfter time.Duration // 0 = not said
 	Again      Again         // the header Should-Retry
@@ -108,9 +110,15 @@ func Failure(resp *transport.Response, body []byte, secrets Secrets) *Error {
 		Message   string          `json:"message"`
 		SandboxID string          `json:"sandboxId"`
 		Port      int             `json:"port"`
+		Field     string          `json:"field"`
+		Known     []string        `json:"known"`
 	}
 	if json.Unmarshal(body, &answer) == nil {
 		e.Message, e.SandboxID, e.Port = Clip(answer.Message), Clip(answer.SandboxID), answer.Port
+		if strings.HasPrefix(e.Message, answer.Field) {
+			e.Field = answer.Field
+		}
+		e.Known = known(answer.Known)
 		var code string
 		if json.Unmarshal(answer.Code, &code) == nil && isCode(code) {
 			e.Code, e.Plain = code, false
@@ -122,6 +130,17 @@ func Failure(resp *transport.Response, body []byte, secrets Secrets) *Error {
 		e.Message = "the server answered HTTP " + strconv.Itoa(resp.Status) + " and did not say why"
 	}
 	return e
+}
+
+// mostKnown bounds how many names a peer may give.
+const mostKnown = 20
+
+func known(names []string) []string {
+	var some []string
+	for _, name := range names[:min(len(names), mostKnown)] {
+		some = append(some, Clip(name))
+	}
+	return some
 }
 
 // RetryAfter reads delta seconds (e2b.md 1.1); 0 when absent or another form.

@@ -63,6 +63,12 @@ func New(code Code, format string, args ...any) *Error {
 // DocsPage explains every code.
 const DocsPage = "docs/errors.md"
 
+// Say replaces the message, as New makes one.
+func (e *Error) Say(format string, args ...any) *Error {
+	e.Message, e.message = fmt.Sprintf(format, args...), parts(format, args)
+	return e
+}
+
 // Suggest adds what the caller should change and returns e. Options are shown as
 // New does.
 func (e *Error) Suggest(format string, args ...any) *Error {

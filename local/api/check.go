@@ -37,9 +37,9 @@ func (n *NewSandbox) Check() error {
 func (n *NewSandbox) checkTemplate() error {
 	switch name := strings.TrimSpace(n.TemplateID); {
 	case name == "":
-		return Invalid("templateID is missing")
+		return InvalidField("templateID", " is missing")
 	case len(name) > 256 || !printable(name):
-		return Invalid("templateID is not a template name")
+		return InvalidField("templateID", " is not a template name")
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func (n *NewSandbox) checkPairs() error {
 
 func checkPairs(field string, pairs map[string]string, checkKey func(string) error) error {
 	if len(pairs) > maxPairs {
-		return Invalid("%s has more than %d entries", field, maxPairs)
+		return InvalidField(field, " has more than %d entries", maxPairs)
 	}
 	size := 0
 	for key, value := range pairs {
@@ -61,12 +61,12 @@ func checkPairs(field string, pairs map[string]string, checkKey func(string) err
 			return err
 		}
 		if strings.ContainsRune(value, 0) {
-			return Invalid("%s: the value of %q holds a NUL byte", field, key)
+			return InvalidField(field, ": the value of %q holds a NUL byte", key)
 		}
 		size += len(key) + len(value)
 	}
 	if size > maxPairBytes {
-		return Invalid("%s is larger than %d bytes", field, maxPairBytes)
+		return InvalidField(field, " is larger than %d bytes", maxPairBytes)
 	}
 	return nil
 }
@@ -74,11 +74,11 @@ func checkPairs(field string, pairs map[string]string, checkKey func(string) err
 func checkEnvName(name string) error {
 	switch {
 	case name == "":
-		return Invalid("envVars: a name is empty")
+		return InvalidField("envVars", ": a name is empty")
 	case strings.Contains(name, "="):
-		return Invalid("envVars: the name %q holds an equals sign", name)
+		return InvalidField("envVars", ": the name %q holds an equals sign", name)
 	case !printable(name) || strings.ContainsFunc(name, unicode.IsSpace):
-		return Invalid("envVars: the name %q holds a blank or a control character", name)
+		return InvalidField("envVars", ": the name %q holds a blank or a control character", name)
 	}
 	return nil
 }
@@ -86,9 +86,9 @@ func checkEnvName(name string) error {
 func checkMetadataKey(key string) error {
 	switch {
 	case key == "":
-		return Invalid("metadata: a key is empty")
+		return InvalidField("metadata", ": a key is empty")
 	case !printable(key):
-		return Invalid("metadata: the key %q holds a control character", key)
+		return InvalidField("metadata", ": the key %q holds a control character", key)
 	}
 	return nil
 }
@@ -97,11 +97,11 @@ func (n *NewSandbox) checkLifecycle() error {
 	filesystemOnly := n.AutoPauseMemory != nil && !*n.AutoPauseMemory
 	switch {
 	case filesystemOnly && !n.Pauses():
-		return Invalid("autoPauseMemory: false needs autoPause: true")
+		return InvalidField("autoPauseMemory", ": false needs autoPause: true")
 	case filesystemOnly && n.Resumes():
-		return Invalid("autoPauseMemory: false cannot be combined with autoResume")
+		return InvalidField("autoPauseMemory", ": false cannot be combined with autoResume")
 	case n.Resumes() && !n.Pauses():
-		return Invalid("autoResume needs autoPause: true")
+		return InvalidField("autoResume", " needs autoPause: true")
 	case filesystemOnly:
 		return Unsupported("always keeps memory when it pauses: leave autoPauseMemory out")
 	}
@@ -120,34 +120,34 @@ func (n *NewSandbox) checkAbsent() error {
 
 func (n *NewSandbox) checkSizes() error {
 	if c := n.CPUCount; c != nil && (*c < 0.01 || *c > maxCPUs) {
-		return Invalid("cpuCount must be from 0.01 to %d", maxCPUs)
+		return InvalidField("cpuCount", " must be from 0.01 to %d", maxCPUs)
 	}
 	if m := n.MemoryMB; m != nil && (*m < minMemoryMB || *m > maxMemoryMB) {
-		return Invalid("memoryMB must be from %d to %d", minMemoryMB, maxMemoryMB)
+		return InvalidField("memoryMB", " must be from %d to %d", minMemoryMB, maxMemoryMB)
 	}
 	if d := n.DiskSizeMB; d != nil && (*d < minDiskMB || *d > maxDiskMB) {
-		return Invalid("diskSizeMB must be from %d to %d", minDiskMB, maxDiskMB)
+		return InvalidField("diskSizeMB", " must be from %d to %d", minDiskMB, maxDiskMB)
 	}
 	return nil
 }
 
 func (n *NewSandbox) checkMounts() error {
 	if len(n.HostMounts) > maxMounts {
-		return Invalid("hostMounts has more than %d entries", maxMounts)
+		return InvalidField("hostMounts", " has more than %d entries", maxMounts)
 	}
 	seen := map[string]bool{}
 	for i, m := range n.HostMounts {
 		if !absolute(m.Source) {
-			return Invalid("hostMounts[%d]: source %q must be an absolute path without . or ..", i, m.Source)
+			return InvalidField("hostMounts", "[%d]: source %q must be an absolute path without . or ..", i, m.Source)
 		}
 		if !absolute(m.Target) || m.Target == "/" {
-			return Invalid("hostMounts[%d]: target %q must be an absolute path without . or .., and not /", i, m.Target)
+			return InvalidField("hostMounts", "[%d]: target %q must be an absolute path without . or .., and not /", i, m.Target)
 		}
 		if reserved(m.Target) {
-			return Invalid("hostMounts[%d]: target %q is the sandbox's own", i, m.Target)
+			return InvalidField("hostMounts", "[%d]: target %q is the sandbox's own", i, m.Target)
 		}
 		if seen[m.Target] {
-			return Invalid("hostMounts[%d]: target %q appears twice", i, m.Target)
+			return InvalidField("hostMounts", "[%d]: target %q appears twice", i, m.Target)
 		}
 		seen[m.Target] = true
 	}
@@ -173,7 +173,7 @@ func absolute(p string) bool {
 
 func (n *NewSandbox) checkTraffic() error {
 	if !n.PublicTraffic() && n.Secure != nil && !*n.Secure {
-		return Invalid("network.allowPublicTraffic: false needs a secured sandbox")
+		return InvalidField("network.allowPublicTraffic", ": false needs a secured sandbox")
 	}
 	if n.Network == nil {
 		return nil
@@ -182,7 +182,7 @@ func (n *NewSandbox) checkTraffic() error {
 		return err
 	}
 	if host := n.Network.MaskRequestHost; len(host) > 253 || strings.ContainsFunc(host, notHostRune) {
-		return Invalid("network.maskRequestHost is not a host name")
+		return InvalidField("network.maskRequestHost", " is not a host name")
 	}
 	return nil
 }
@@ -200,11 +200,11 @@ func Lifetime(seconds *int64, fallback time.Duration, unlimited bool) (time.Dura
 	case seconds == nil:
 		return fallback, nil
 	case *seconds < 0:
-		return 0, Invalid("timeout must not be negative")
+		return 0, InvalidField("timeout", " must not be negative")
 	case *seconds == 0 && !unlimited:
-		return 0, Invalid("timeout must be greater than 0")
+		return 0, InvalidField("timeout", " must be greater than 0")
 	case *seconds > int64(maxTimeout/time.Second):
-		return 0, Invalid("timeout must be at most %d seconds", int64(maxTimeout/time.Second))
+		return 0, InvalidField("timeout", " must be at most %d seconds", int64(maxTimeout/time.Second))
 	}
 	return time.Duration(*seconds) * time.Second, nil
 }

@@ -17,6 +17,11 @@ type Fault struct {
 	Message string `json:"message"`
 	// Slug is E2B's error_code; "" = none.
 	Slug string `json:"error_code,omitempty"`
+	// Field is what of the request is wrong, where Message begins with it; our own
+	// clients name it as their language does.
+	Field string `json:"field,omitempty"`
+	// Known are the names that there are, when one that was given is not.
+	Known []string `json:"known,omitempty"`
 }
 
 // Error returns the message.
@@ -30,6 +35,13 @@ func Faultf(code int, format string, args ...any) *Fault {
 // Invalid makes a 400.
 func Invalid(format string, args ...any) *Fault {
 	return Faultf(http.StatusBadRequest, format, args...)
+}
+
+// InvalidField makes a 400 about one field; its message begins with the field.
+func InvalidField(field, format string, args ...any) *Fault {
+	f := Invalid(format, args...)
+	f.Field, f.Message = field, field+f.Message
+	return f
 }
 
 // Unsupported makes the answer to something that E2B's service does and this

@@ -54,7 +54,7 @@ func v1Body(b newSandbox) newSandbox {
 
 func (c *control) create(ctx context.Context, path string, body newSandbox, header transport.Header, out *sandbox) error {
 	_, err := c.rest(ctx, call{method: "POST", path: path, body: body, out: out, header: header, idempotent: len(header) > 0, area: createArea})
-	return c.unmade(quota(err))
+	return c.unmade(c.unknown(quota(err), body.TemplateID))
 }
 
 // unmade: when our own server cannot make a sandbox, it is this machine that

@@ -43,7 +43,7 @@ func (c *control) rest(ctx context.Context, q call) (head *transport.Response, e
 		head, err = c.once(ctx, request, q)
 		return connect.Classify(ctx, err, q.area)
 	})
-	return head, advised(err)
+	return head, advised(named(err))
 }
 
 func (c *control) request(q call) (*transport.Request, error) {
