@@ -53,40 +53,40 @@ func (s *Server) newReady() *pool.Pool[*ready] {
 	return p
 }
 
-func (s *Server) makeReady(ctx context.Context) (r *ready, err error) {
+// makeReady makes one. Nothing is left of one that fails.
+func (s *Server) makeReady(ctx context.Context) (*ready, error) {
 	t, err := s.findTemplate(template.CodeInterpreter)
 	if err != nil {
 		return nil, err
 	}
-	r = &ready{id: api.NewID(), token: api.NewToken(), template: t, net: &network{}}
-	made := r // a return of nil leaves it behind
-	defer func() {
-		if err != nil {
-			s.dropReady(made)
-		}
-	}()
-	spec := isolation.Spec{ID: r.id, Template: t.ID, Token: r.token, Background: true}
-	if s.opt.Internet {
-		off := false
-		if r.net.policy, err = s.egress.Open(s.sockets.address(r.id), egress.Rules{AllowInternet: &off}); err != nil {
-			return nil, err
-		}
-		spec.Internet, spec.Egress = true, s.sockets.path(r.id)
-	}
 	began := time.Now()
-	started, err := s.engine.Start(ctx, spec)
-	if err != nil {
-		return nil, err
-	}
-	var ok bool
-	if r.box, ok = started.(warmBox); !ok {
-		return nil, errors.Join(errors.ErrUnsupported, started.Kill())
-	}
-	if err := r.box.Warm(ctx); err != nil {
+	r := &ready{id: api.NewID(), token: api.NewToken(), template: t, net: &network{}}
+	if err := s.startReady(ctx, r); err != nil {
+		s.dropReady(r)
 		return nil, err
 	}
 	s.log.Info("sandbox made ready", "sandbox", r.id, "took", time.Since(began))
 	return r, nil
+}
+
+func (s *Server) startReady(ctx context.Context, r *ready) (err error) {
+	spec := isolation.Spec{ID: r.id, Template: r.template.ID, Token: r.token, Background: true}
+	if s.opt.Internet {
+		off := false
+		if r.net.policy, err = s.egress.Open(s.sockets.address(r.id), egress.Rules{AllowInternet: &off}); err != nil {
+			return err
+		}
+		spec.Internet, spec.Egress = true, s.sockets.path(r.id)
+	}
+	started, err := s.engine.Start(ctx, spec)
+	if err != nil {
+		return err
+	}
+	var ok bool
+	if r.box, ok = started.(warmBox); !ok {
+		return errors.Join(errors.ErrUnsupported, started.Kill())
+	}
+	return r.box.Warm(ctx)
 }
 
 // dropReady frees what there is of one.
