@@ -135,7 +135,7 @@ func (m *Model) tsErrorFromJSON(w *writer) {
 	w.line("}")
 	w.line("")
 	tsComment(w, "", "Makes the error that the core told of, of its code's class. An unknown code gives the base class.", "@param partial - What was received before the failure.", "@param cause - What the host knows of the cause, if anything.")
-	w.line("export function errorFromJSON(value: unknown, partial?: CommandResult, cause?: unknown): %s {", baseError)
+	w.list("", "export function errorFromJSON(", []string{"value: unknown", "partial?: CommandResult", "cause?: unknown"}, "): "+baseError+" {", "  ", tsWidth)
 	w.line("  const wire = value as Wire")
 	w.line("  const known = classes[wire.code as string] ?? %s", baseError)
 	w.line("  return new known(readSpelt(wire.message_parts, wire.message) ?? '', {")

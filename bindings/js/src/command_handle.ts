@@ -66,7 +66,8 @@ export class CommandHandle implements AsyncIterable<OutputChunk>, AsyncDisposabl
   }
 
   /**
-   * Waits for the end. The signal ends only the waiting.
+   * Waits for the end, and for the callbacks of what came before: not to be called inside of one.
+   * The signal ends only the waiting.
    *
    * @throws What `commands.run` throws; CancelledOperationError after `disconnect()`.
    */
@@ -74,6 +75,7 @@ export class CommandHandle implements AsyncIterable<OutputChunk>, AsyncDisposabl
     checkNames('wait', ['signal'], options)
     const { signal } = options
     mayBegin(signal)
+    this.#follower.checkWait()
     this.#follower.discard()
     if (!signal) return this.#follower.end
     return new Promise((resolve, reject) => {

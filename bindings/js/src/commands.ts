@@ -187,5 +187,6 @@ export async function follow(binding: Binding, f: Follow): Promise<CommandHandle
     return new CommandHandle(pid, follower, f.controls)
   } finally {
     signal?.removeEventListener('abort', cancel)
+    follower.given()
   }
 }

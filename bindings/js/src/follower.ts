@@ -2,9 +2,15 @@ import { checkCallbacks, checkFlag } from './argument.ts'
 import { CommandResult } from './command_result.ts'
 import { Out } from './engine/frame.ts'
 import type { Listener, Operation } from './engine/operation.ts'
-import { CancelledOperationError, errorFromJSON, type SandboxError } from './generated/errors.ts'
+import {
+  CancelledOperationError,
+  errorFromJSON,
+  InvalidArgumentError,
+  type SandboxError,
+} from './generated/errors.ts'
 import { type CommandEnd, readCommandEnd } from './generated/types.ts'
 import { OutputLog, type OutputStream, type Place, textDecoder } from './output.ts'
+import { runtime } from './runtime.ts'
 
 type Callback<T> = ((value: T) => void | Promise<void>) | undefined
 
@@ -91,6 +97,7 @@ export class Follower implements Listener {
     const { onStdout, onStderr, onStdoutBytes, onStderrBytes, onData, onStart } = callbacks
     checkCallbacks({ onStdout, onStderr, onStdoutBytes, onStderrBytes, onData, onStart })
     this.#called = Boolean(onStdout || onStderr || onStdoutBytes || onStderrBytes || onData)
+    this.#scheduled = kind !== 'call' // until the handle is given
     this.started = new Promise((resolve) => {
       this.#started = resolve
     })
@@ -118,11 +125,27 @@ export class Follower implements Listener {
     this.end.catch(() => {})
   }
 
+  /** The handle is given out: callbacks may begin, once whoever waits for it has it. */
+  given(): void {
+    setTimeout(() => this.#begin(), 0)
+  }
+
   /** Lets nobody read what is not kept: a caller waits for the end alone. */
   discard(): void {
     this.#nobodyReads = true
     if (!this.#retain && this.#readers.size === 0) this.log.clear()
     this.#regulate()
+  }
+
+  /** Refuses to wait for the end where a callback would wait for itself. */
+  checkWait(): void {
+    if (this.#left || !runtime().scopes.within(this)) return
+    throw new InvalidArgumentError(
+      'wait() inside a callback of the same handle would never return',
+      {
+        suggestion: 'wait outside of it; kill() and disconnect() may be called inside',
+      },
+    )
   }
 
   /** Stops following; no callback begins any more. */
@@ -246,17 +269,19 @@ export class Follower implements Listener {
     if (this.#scheduled || this.#calling) return
     this.#scheduled = true
     // Not now: a callback may call the core, which is in the middle of its answer.
-    queueMicrotask(() => {
-      this.#scheduled = false
-      this.#call().catch((error) => this.#threw(error))
-    })
+    queueMicrotask(() => this.#begin())
+  }
+
+  #begin(): void {
+    this.#scheduled = false
+    this.#call().catch((error) => this.#threw(error))
   }
 
   async #call(): Promise<void> {
     this.#calling = true
     try {
       for (let call = this.#queue.shift(); call; call = this.#queue.shift()) {
-        const done = call()
+        const done = this.#kind === 'call' ? call() : runtime().scopes.run(this, call)
         if (!done) continue
         this.#regulate(true)
         await done

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * Sandboxes for agents: on this machine, or at any E2B-compatible cloud.
  *
@@ -27,7 +28,13 @@ export * from './generated/public.ts'
 export type { ResolvedSettings } from './generated/types.ts'
 export type { OutputStream } from './output.ts'
 export { SandboxPaginator } from './paginator.ts'
-export type { HostOptions, SettingsSource, Store, WasmSource } from './platform/platform.ts'
+export type {
+  HostOptions,
+  SettingsSource,
+  Store,
+  WasmModule,
+  WasmSource,
+} from './platform/platform.ts'
 export { Pty, type TerminalConnectOptions, type TerminalOptions } from './pty.ts'
 export { useWasm } from './runtime.ts'
 export { type CreateOptions, type ListOptions, Sandbox, type SandboxOptions } from './sandbox.ts'

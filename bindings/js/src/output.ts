@@ -108,6 +108,6 @@ function room(bytes: Uint8Array, before: number): Uint8Array {
 }
 
 /** A decoder for one stream: exact, and no byte-order mark is taken away. */
-export function textDecoder(): TextDecoder {
+export function textDecoder(): InstanceType<typeof TextDecoder> {
   return new TextDecoder('utf-8', { ignoreBOM: true })
 }

@@ -2,6 +2,7 @@ import { createPlatform } from '#platform'
 import { Engine } from './engine/engine.ts'
 import { brokenCore, missingCore } from './errors.ts'
 import type { Platform, WasmSource } from './platform/platform.ts'
+import { Scopes } from './scope.ts'
 
 /**
  * What all clients of a process share: one platform, and one engine for each way to get the core.
@@ -9,6 +10,8 @@ import type { Platform, WasmSource } from './platform/platform.ts'
  */
 export class Runtime {
   readonly platform: Platform = createPlatform()
+  /** Whose callbacks run. */
+  readonly scopes = new Scopes(this.platform.context)
   readonly #engines = new Map<WasmSource | undefined, Engine>()
   readonly #noticed = new Set<string>()
 

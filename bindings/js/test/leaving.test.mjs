@@ -111,3 +111,96 @@ test('what the callback of a handle throws ends the following, not the process',
   await new Promise((resolve) => setTimeout(resolve, 50))
   assert.deepEqual(asked, [])
 })
+
+const within = {
+  'at once': (handle) => handle().wait(),
+  'after something else': async (handle) => {
+    await turn()
+    await turn()
+    await handle().wait()
+  },
+  'in what it calls': async (handle) => {
+    await (async () => {
+      await turn()
+      await Promise.all([handle().wait()])
+    })()
+  },
+}
+for (const [how, wait] of Object.entries(within)) {
+  test(`a callback that waits for its own handle, ${how}, is told that it would never return`, async (t) => {
+    const sandbox = await sandboxOf(t, [started, data('a')], true)
+    let handle
+    const errors = []
+    handle = await sandbox.commands.run('x', {
+      background: true,
+      onStdout: async () => {
+        await wait(() => handle).catch((e) => errors.push(e))
+      },
+    })
+    await handle.wait()
+    assert.deepEqual(
+      errors.map((e) => [e.code, /would never return/.test(e.message)]),
+      [['E8000', true]],
+    )
+  })
+}
+
+test('what a callback leaves behind may wait, and so may others while it runs', async (t) => {
+  const sandbox = await sandboxOf(t, [started, data('a')], true)
+  let release
+  const stuck = new Promise((resolve) => (release = resolve))
+  let later
+  const handle = await sandbox.commands.run('x', {
+    background: true,
+    onStdout: () => {
+      later = turn().then(() => handle.wait())
+    },
+  })
+  const other = await sandbox.commands.run('x', { background: true, onStdout: () => stuck })
+  const nested = await sandbox.commands.run('x', {
+    background: true,
+    onStdout: async () => void (await handle.wait()),
+  })
+  await turn()
+  const waiting = other.wait()
+  release()
+  for (const end of [handle.wait(), waiting, nested.wait()]) assert.equal((await end).exitCode, 0)
+  assert.equal((await later).exitCode, 0)
+})
+
+test('a handle may be killed and left inside its callback', async (t) => {
+  const signals = []
+  let output
+  const { url } = await peer(t, {
+    'POST /process.Process/Start': (q, r) => {
+      if (!speaksJSON(q, r)) return
+      q.resume()
+      output = r
+      answer(r, started, data('a'))
+    },
+    'POST /process.Process/SendSignal': (q, r) => {
+      q.resume()
+      signals.push(q.url)
+      r.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+      finish(output, 137)
+    },
+  })
+  const sandbox = await Sandbox.fromJSON(handleAt(url), options(url))
+  const killed = await sandbox.commands.run('x', {
+    background: true,
+    onStdout: async () => assert.equal(await killed.kill(), true),
+  })
+  assert.equal((await killed.wait()).exitCode, 137)
+  assert.equal(signals.length, 1)
+  let after
+  const left = await sandbox.commands.run('x', {
+    background: true,
+    onStdout: async () => {
+      left.disconnect()
+      after = await left.wait().catch((e) => e)
+    },
+  })
+  assert.equal((await left.wait().catch((e) => e)).code, 'E5006')
+  for (let i = 0; i < 5; i++) await turn()
+  assert.equal(after.code, 'E5006')
+})

@@ -46,6 +46,19 @@ typescript() {
 	expect $'E3002\nhello' own node out/main.cjs
 }
 
+# What is published compiles with Node's types alone and with a page's alone,
+# nothing skipped; and so does every snippet of the guide.
+types_alone() {
+	install_npm
+	echo "export * from 'agent-sandbox'" >main.mts
+	cp main.mts main.cts
+	local node=(--moduleResolution node16 --noEmit --exactOptionalPropertyTypes false)
+	compile node16 '["main.mts", "main.cts"]' "${node[@]}" --lib es2022,dom
+	node+=(--lib es2022 --typeRoots "$tools/node_modules/@types" --types node)
+	compile node16 '["main.mts", "main.cts"]' "${node[@]}"
+	compile node16 "$(node "$house/snippets.mjs" "$root/docs/javascript.md" .)" "${node[@]}"
+}
+
 compile() { # MODULE FILES OPTION...
 	local module=$1
 	printf '{ "extends": "%s/typescript/tsconfig.json", "files": %s }\n' "$programs" "$2" >tsconfig.json
@@ -73,5 +86,6 @@ cases_node() {
 	case_ node-esm-ordinary-user $ordinary node_program main.mjs
 	case_ node-read-only $ordinary node_read_only
 	case_ typescript "$(id -u)" typescript
+	case_ types-alone "$(id -u)" types_alone
 	case_ npm-contents "$(id -u)" npm_contents
 }

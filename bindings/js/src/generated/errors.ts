@@ -501,7 +501,11 @@ const classes: Readonly<Record<string, typeof SandboxError>> = {
  * @param partial - What was received before the failure.
  * @param cause - What the host knows of the cause, if anything.
  */
-export function errorFromJSON(value: unknown, partial?: CommandResult, cause?: unknown): SandboxError {
+export function errorFromJSON(
+  value: unknown,
+  partial?: CommandResult,
+  cause?: unknown,
+): SandboxError {
   const wire = value as Wire
   const known = classes[wire.code as string] ?? SandboxError
   return new known(readSpelt(wire.message_parts, wire.message) ?? '', {

@@ -1,5 +1,6 @@
 /** The engine's platform on Node. Nothing runs at import, and each part is loaded when it is first needed. */
 
+import type * as hooks from 'node:async_hooks'
 import { Agents } from './node/agents.ts'
 import { builtin } from './node/builtin.ts'
 import { Exchange } from './node/http.ts'
@@ -22,6 +23,7 @@ export function createPlatform(): Platform {
       builtin('node:http')
     },
     findServer: (options, search) => finder.find(options, search),
+    context: () => new (builtin<typeof hooks>('node:async_hooks').AsyncLocalStorage)(),
     notice: (line) => {
       process.stderr.write(`${line}\n`)
     },

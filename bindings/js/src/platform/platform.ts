@@ -4,15 +4,22 @@
  * files and the clock's edges only.
  */
 
+/** A `WebAssembly.Module`; where no library of TypeScript describes WebAssembly, any object. */
+export type WasmModule = typeof globalThis extends {
+  WebAssembly: { Module: { prototype: infer M } }
+}
+  ? M
+  : object
+
 /** A way to give the compiled core. A string is a URL, or in Node also a path. */
 export type WasmSource =
-  | WebAssembly.Module
+  | WasmModule
   | ArrayBuffer
   | Uint8Array
   | Response
   | URL
   | string
-  | PromiseLike<WebAssembly.Module | ArrayBuffer | Uint8Array | Response | URL | string>
+  | PromiseLike<WasmModule | ArrayBuffer | Uint8Array | Response | URL | string>
 
 /** What of a client's options is the platform's. All are optional. */
 export interface HostOptions {
@@ -70,7 +77,7 @@ export interface Store {
 export interface Platform {
   readonly name: 'node' | 'browser'
   /** Compiles the core: what was given, or what lies beside the package. Never called at import. */
-  loadWasm(given?: WasmSource): Promise<WebAssembly.Module>
+  loadWasm(given?: WasmSource): Promise<WasmModule>
   /** Loads what the first request will need, while the core is being compiled. */
   prepare?(): void
   /** Connections under a client's options. Cheap: nothing is opened yet. Throws an Error whose message says which option is unusable. */
@@ -82,6 +89,8 @@ export interface Platform {
    * `fail` makes.
    */
   findServer?(options: HostOptions, search: ServerSearch): Promise<ServerInfo>
+  /** Makes a context, where the system has such a thing. */
+  context?<T>(): Context<T>
   /** Prints one line for the user. */
   notice(line: string): void
   /**
@@ -89,6 +98,12 @@ export interface Platform {
    * there is no page; throws what `fail` makes where the page has none.
    */
   credential?(fail: Failing): Promise<PageCredential | undefined>
+}
+
+/** A value that goes along with a call and all that it awaits. */
+export interface Context<T> {
+  run<R>(value: T, call: () => R): R
+  getStore(): T | undefined
 }
 
 /** What a page passes to use the local server. */
