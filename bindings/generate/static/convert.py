@@ -30,6 +30,9 @@ class Choice(str, Enum):
     def __str__(self) -> str:
         return str.__str__(self)
 
+    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
+        return type(self), (self._value_,)
+
     def __format__(self, format_spec: str) -> str:
         return str.__format__(self, format_spec)
 
