@@ -5,9 +5,15 @@ package template_test
 import (
 	"archive/zip"
 	"bytes"
+	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -62,6 +68,53 @@ func TestPackagesComeFromWhereTheHostGetsThemAndItsCredentialsStayOut(t *testing
 	require.Contains(t, l.text.String(), "1\n1\n0\n", "the build sees them")
 	require.Equal(t, "tiny\n0\n", b.inside("packed", `python3 -c 'import tinything; print(tinything.word)'; env | grep -c -i -E 'hunter|PIP_CONFIG|npm_config' || true`))
 	b.noneHas("hunter")
+}
+
+// mirror is an index of packages that only answers as a proxy: its name leads
+// nowhere, as inside companies.
+func mirror(t *testing.T) (proxy string, asked func() []string) {
+	t.Helper()
+	dir := t.TempDir()
+	writeWheel(t, dir)
+	var mu sync.Mutex
+	var seen []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		seen = append(seen, r.Header.Get("Proxy-Authorization")+" "+r.URL.String())
+		mu.Unlock()
+		switch {
+		case r.URL.Host != "mirror.invalid":
+			w.WriteHeader(http.StatusForbidden)
+		case r.URL.Path == "/simple/tinything/":
+			_, _ = io.WriteString(w, `<a href="/files/tinything-1.0-py3-none-any.whl">tinything-1.0-py3-none-any.whl</a>`)
+		default:
+			http.ServeFile(w, r, filepath.Join(dir, filepath.Base(r.URL.Path)))
+		}
+	}))
+	t.Cleanup(s.Close)
+	return strings.Replace(s.URL, "://", "://me:hunter4@", 1), func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(seen)
+	}
+}
+
+func TestPackagesComeThroughTheHostsProxyOnLoopback(t *testing.T) {
+	needPython(t)
+	b := newBench(t)
+	proxy, asked := mirror(t)
+	env := map[string]string{"PIP_INDEX_URL": "http://mirror.invalid/simple", "PIP_TRUSTED_HOST": "mirror.invalid", "HTTP_PROXY": proxy, "HTTPS_PROXY": proxy}
+	var environ []string
+	for name, value := range env {
+		environ = append(environ, name+"="+value)
+	}
+	r := template.Recipe{Name: "proxied", Base: "python-base", Steps: []template.Step{template.Pip([]string{"tinything"})}}
+	_, l, err := b.build(r, template.Options{Getenv: func(name string) string { return env[name] }, Environ: environ})
+	require.NoError(t, err, l.text.String())
+	require.Contains(t, asked()[0], "Basic ", "the host's side knows the proxy's password")
+	require.NotContains(t, l.text.String(), "hunter4")
+	require.Equal(t, "tiny\n", b.inside("proxied", `python3 -c 'import tinything; print(tinything.word)'`))
+	b.noneHas("hunter4")
 }
 
 // noneHas fails when a file of the store has the text in its content or name.
