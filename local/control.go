@@ -47,6 +47,11 @@ func (s *Server) newControl() http.Handler {
 			s.health(w, r)
 			return
 		}
+		if r.URL.Path == "/favicon.ico" {
+			// A browser asks for it by itself, without a key: there is none.
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
 		defer s.activity.begin()()
 		switch {
 		case r.URL.Path == pageCodesPath:
@@ -58,7 +63,7 @@ func (s *Server) newControl() http.Handler {
 		}
 		grant := s.keys.Check(r)
 		if grant == access.Denied {
-			api.WriteFault(w, api.Faultf(http.StatusUnauthorized, "the API key is missing or wrong"))
+			api.WriteFault(w, api.Faultf(http.StatusUnauthorized, "%s", access.Refusal(r)))
 			return
 		}
 		routes.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), grantKey{}, grant)))

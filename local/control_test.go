@@ -83,6 +83,33 @@ func TestWhoMayTalkToTheControlPlane(t *testing.T) {
 	}
 }
 
+func TestARefusedKeyIsToldWhyAndNotShown(t *testing.T) {
+	c, _, s := newFake(t, func(o *Options) { o.AllowOrigins = []string{"https://app.example"} })
+	page, err := s.PageKey("https://page.example")
+	require.NoError(t, err)
+	for name, k := range map[string]struct {
+		headers []string
+		says    string
+	}{
+		"a page key elsewhere":      {[]string{"X-API-Key", page, "Origin", "https://app.example"}, "pages of another origin than https://app.example"},
+		"a page key outside a page": {[]string{"Authorization", "Bearer " + page, "X-API-Key", "-"}, "of its own origin alone"},
+		"another wrong key":         {[]string{"X-API-Key", testKey + "0", "Origin", "https://app.example"}, "missing or wrong"},
+		"no key":                    {[]string{"X-API-Key", "-"}, "missing or wrong"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := c.do("GET", "/sandboxes", "", k.headers...)
+			c.requireFault(a, http.StatusUnauthorized, k.says)
+			require.NotContains(t, a.body, page)
+			require.NotContains(t, a.body, testKey)
+		})
+	}
+}
+
+func TestABrowserMayAskForAnIcon(t *testing.T) {
+	c, _, _ := newFake(t)
+	require.Equal(t, http.StatusNoContent, c.do("GET", "/favicon.ico", "", "X-API-Key", "-").status)
+}
+
 func TestPreflights(t *testing.T) {
 	c, _, _ := newFake(t)
 	ask := []string{"X-API-Key", "-", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "x-api-key", "Origin"}

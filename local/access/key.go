@@ -47,16 +47,13 @@ func (k *Keys) PageKey(origin string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "page_" + authenticate(k.page, canonical), nil
+	return pagePrefix + authenticate(k.page, canonical), nil
 }
 
 // Check reports what the key of a request grants. The key is the header
 // X-API-Key, or a bearer token. Time does not depend on how much of it is right.
 func (k *Keys) Check(r *http.Request) Grant {
-	given := r.Header.Get("X-API-Key")
-	if given == "" {
-		given, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	}
+	given := keyOf(r)
 	if given == "" {
 		return Denied
 	}
@@ -69,6 +66,31 @@ func (k *Keys) Check(r *http.Request) Grant {
 	}
 	return Denied
 }
+
+// keyOf is the key that a request carries; "" = none.
+func keyOf(r *http.Request) string {
+	if given := r.Header.Get("X-API-Key"); given != "" {
+		return given
+	}
+	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return given
+}
+
+// Refusal says why a request whose key grants nothing is turned away. It shows
+// nothing of the key.
+func Refusal(r *http.Request) string {
+	switch {
+	case !strings.HasPrefix(keyOf(r), pagePrefix):
+		return "the API key is missing or wrong"
+	case originOf(r) == "":
+		return "the key of a page works in pages of its own origin alone, and this is no request of a page: sandboxc env prints the server's own key"
+	default:
+		return "this page key is wrong, or belongs to pages of another origin than " + originOf(r) + ": sandboxc serve --page-key ORIGIN prints that of an origin"
+	}
+}
+
+// pagePrefix begins every page key.
+const pagePrefix = "page_"
 
 // Equal compares two secrets in a time that tells nothing of their content or
 // length.
