@@ -8,6 +8,8 @@ type CLI struct {
 
 	Run Run `cmd:"" help:"Run a command in a new sandbox, which is gone afterwards."`
 
+	Code Code `cmd:"" help:"Run code in an interpreter inside a sandbox, and show or save its results."`
+
 	Create  Create  `cmd:"" help:"Make a sandbox and print its id."`
 	List    List    `cmd:"" help:"List sandboxes."`
 	Info    Info    `cmd:"" help:"Describe a sandbox."`

@@ -111,13 +111,18 @@ func commandOf(args []string) string {
 
 // attends: these commands hand signals on instead of ending by them.
 func attends(args []string) bool {
+	return passes(args) || commandOf(args) == "code"
+}
+
+// passes: the exit code of these commands is that of the command inside.
+func passes(args []string) bool {
 	return slices.Contains([]string{"run", "exec", "shell"}, commandOf(args))
 }
 
 // exitCodes maps errors to exit codes: where the code is the command's own, ours
 // must not look like one.
 func exitCodes(args []string) func(fault.Code) int {
-	if attends(args) {
+	if passes(args) {
 		return output.CommandExitCode
 	}
 	return output.ExitCode
