@@ -104,11 +104,26 @@ func after(wanted bool, d time.Duration) <-chan time.Time {
 
 // interrupt asks the kernel to stop what it runs.
 func (k *kernel) interrupt() {
-	if !k.spec.ByMessage {
-		_ = syscall.Kill(-k.process.Pid(), syscall.SIGINT)
+	if k.spec.ByMessage {
+		k.tell("interrupt_request", struct{}{})
 		return
 	}
-	k.tell("interrupt_request", struct{}{})
+	_ = syscall.Kill(-k.process.Pid(), syscall.SIGINT)
+	if k.spec.IsPython() {
+		time.Sleep(nudgePause)
+		k.nudge()
+	}
+}
+
+// nudgePause is how long after a signal the kernel is nudged.
+const nudgePause = 20 * time.Millisecond
+
+// nudge wakes the event loop of a Python kernel: ipykernel notes an interrupt of
+// a cell that awaits, and acts on it when something else happens.
+func (k *kernel) nudge() {
+	if r, err := k.session.Request("comm_info_request", struct{}{}); err == nil {
+		_ = k.shell.Send(r)
+	}
 }
 
 // tellLimit bounds a request to a kernel that may not listen.

@@ -2,6 +2,7 @@ package interpreter
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,8 +14,6 @@ import (
 type session struct {
 	id, language, cwd string
 	workshop          *workshop
-	// turn is held by the execution that runs; those that wait get it in order.
-	turn chan struct{}
 	// removed is closed when the context is.
 	removed chan struct{}
 
@@ -25,16 +24,14 @@ type session struct {
 	kernel *kernel
 	// replaced is why the kernel before this one died, until a client was told.
 	replaced error
-	// present are the executions that run or wait, running is the one that runs.
-	present map[string]*execution
-	running *execution
-	gone    bool
+	// queue are the executions in order; the first one has its turn.
+	queue []*execution
+	gone  bool
 }
 
 func (w *workshop) newSession(language, cwd string) *session {
 	return &session{
-		id: newID(), language: language, cwd: cwd, workshop: w, turn: make(chan struct{}, 1),
-		removed: make(chan struct{}), present: map[string]*execution{},
+		id: newID(), language: language, cwd: cwd, workshop: w, removed: make(chan struct{}),
 	}
 }
 
@@ -119,33 +116,49 @@ func (s *session) prepare(k *kernel) error {
 	return nil
 }
 
-// enter makes an execution wait for its turn.
+// enter gives an execution its place in the queue.
 func (s *session) enter(x *execution) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.gone {
 		return errRemoved
 	}
-	s.present[x.id] = x
+	s.queue = append(s.queue, x)
+	if len(s.queue) == 1 {
+		close(x.turn)
+	}
 	return nil
 }
 
+// leave ends an execution that entered, and gives the next one its turn.
 func (s *session) leave(x *execution) {
 	s.mu.Lock()
-	delete(s.present, x.id)
-	if s.running == x {
-		s.running = nil
+	defer s.mu.Unlock()
+	first := s.queue[0] == x
+	s.queue = slices.DeleteFunc(s.queue, func(other *execution) bool { return other == x })
+	if first && len(s.queue) > 0 {
+		close(s.queue[0].turn)
 	}
-	s.mu.Unlock()
 	close(x.done)
+}
+
+// find is the execution with this id, or the one whose turn it is ("").
+func (s *session) find(id string) *execution {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range s.queue {
+		if id == "" || x.id == id {
+			return x
+		}
+	}
+	return nil
 }
 
 // execute runs x when its turn has come, and ends its stream.
 func (s *session) execute(x *execution) {
 	defer s.leave(x)
 	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
+	case <-x.turn:
 	case <-x.stop:
 	case <-s.removed:
 		x.died(errRemoved, s.language)
@@ -157,9 +170,6 @@ func (s *session) execute(x *execution) {
 		x.out.finish()
 		return
 	}
-	s.mu.Lock()
-	s.running = x
-	s.mu.Unlock()
 	k, err := s.ready()
 	if err != nil {
 		s.failedStart(x, err)
@@ -314,12 +324,7 @@ const interruptLimit = 2 * time.Second
 // interrupt stops the execution with this id, or the one that runs ("").
 // interrupted = there was one; busy = it has not stopped yet.
 func (s *session) interrupt(id string) (interrupted, busy bool) {
-	s.mu.Lock()
-	x := s.running
-	if id != "" {
-		x = s.present[id]
-	}
-	s.mu.Unlock()
+	x := s.find(id)
 	if x == nil {
 		return false, false
 	}

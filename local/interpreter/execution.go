@@ -18,6 +18,8 @@ type execution struct {
 	out  *output
 
 	once sync.Once
+	// turn is closed when it may run.
+	turn chan struct{}
 	// stop is closed when somebody wants it to end early, done when it has ended
 	// and its context may be used again.
 	stop, done chan struct{}
@@ -26,7 +28,7 @@ type execution struct {
 }
 
 func newExecution(code json.RawMessage, envs map[string]string) *execution {
-	return &execution{id: newID(), code: code, envs: envs, stop: make(chan struct{}), done: make(chan struct{})}
+	return &execution{id: newID(), code: code, envs: envs, turn: make(chan struct{}), stop: make(chan struct{}), done: make(chan struct{})}
 }
 
 // interrupt ends it early, whether it runs or waits.

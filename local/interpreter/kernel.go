@@ -24,6 +24,8 @@ type kernel struct {
 	dir     string
 	process daemon.Process
 	stderr  tail
+	// told is closed at the end of its stderr.
+	told chan struct{}
 	// shell and iopub are connected once the kernel is ready.
 	shell, iopub *jupyter.Channel
 	// control is connected when it is needed.
@@ -133,8 +135,9 @@ func (k *kernel) exec(w *workshop, l *daemon.Launch) error {
 		_ = read.Close()
 		return err
 	}
+	k.told = make(chan struct{})
 	go func() {
-		// Children that outlive the kernel may hold the pipe for long.
+		defer close(k.told)
 		defer read.Close()
 		_, _ = io.Copy(&k.stderr, read)
 	}()
@@ -147,8 +150,16 @@ func (k *kernel) wait() {
 	// What it leaves behind in its session ends with it.
 	daemon.KillSession(k.process.Pid())
 	_ = os.RemoveAll(k.dir)
+	select {
+	case <-k.told:
+	case <-time.After(toldGrace):
+	}
 	close(k.exited)
 }
+
+// toldGrace is how long the last words of a kernel may take: a process that it
+// left in another session may hold the pipe for ever.
+const toldGrace = 200 * time.Millisecond
 
 // startLimit bounds how long a kernel may take to answer.
 const startLimit = 60 * time.Second
