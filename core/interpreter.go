@@ -121,7 +121,7 @@ type ContextOptions struct {
 }
 
 // CreateCodeContext makes a context of its own, apart from the default one of its
-// language. Errors: E3003 when there is no such kernel.
+// language. Errors: E8000 when there is no such kernel, E3003 when it does not start.
 func (s *Sandbox) CreateCodeContext(ctx context.Context, o ContextOptions) (*CodeContext, error) {
 	if err := s.client.need(capability.CodeContexts); err != nil {
 		return nil, err

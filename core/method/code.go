@@ -40,7 +40,8 @@ type CodeEnd struct {
 }
 
 // SandboxCreateCodeContext makes a context of its own, apart from the default one of
-// its language. Errors: E3003 when there is no such kernel.
+// its language. Errors: E8000 when there is no such kernel, E3003 when it does not
+// start.
 type SandboxCreateCodeContext struct {
 	Language string `json:"language,omitempty"` // python, javascript, typescript, bash, r, java or the name of a kernel; default: python
 	Cwd      string `json:"cwd,omitempty"`      // where its code runs; default: /home/user

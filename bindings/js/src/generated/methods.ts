@@ -1410,7 +1410,8 @@ export abstract class SandboxMethods {
    * Makes a context of its own, apart from the default one of its language.
    *
    * @param options - Besides what every call takes: `language`, `cwd`.
-   * @throws CodeExecutionError (E3003): when there is no such kernel.
+   * @throws InvalidArgumentError (E8000): when there is no such kernel.
+   * @throws CodeExecutionError (E3003): when it does not start.
    */
   async createCodeContext(options: SandboxCreateCodeContextOptions = {}): Promise<CodeContext> {
     const params = sandboxCreateCodeContextParams(options)

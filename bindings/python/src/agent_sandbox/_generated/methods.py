@@ -288,7 +288,8 @@ class SandboxMethods:
             request_timeout: Until the head of an answer; 0 = no limit. Default: the client's. In seconds.
 
         Raises:
-            CodeExecutionError: E3003, when there is no such kernel.
+            InvalidArgumentError: E8000, when there is no such kernel.
+            CodeExecutionError: E3003, when it does not start.
         """
         params = sandbox_create_code_context_params(language=language, cwd=cwd)
         answer = await self._call("sandbox.create_code_context", params, request_timeout)
