@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
+	"github.com/agent-sandbox/agent-sandbox/core/handle"
+	"github.com/agent-sandbox/agent-sandbox/core/uri"
 )
 
 // Arguments are checked here, before any request, in the caller's option names.
@@ -20,6 +22,18 @@ func checkID(id string) error {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 	}) {
 		return fault.InvalidArgument("%q is not a sandbox id", shorten(id)).On("sandbox_id")
+	}
+	return nil
+}
+
+// checkPlace: what a handle says of where its sandbox is goes into addresses, to
+// which tokens are sent.
+func checkPlace(h *handle.Handle) error {
+	if h.Domain != "" && !uri.IsDomain(h.Domain) {
+		return fault.InvalidArgument("the domain of the handle must be a host name, with a port where there is one, not %q", shorten(h.Domain)).On("handle")
+	}
+	if h.URLs.Sandbox != "" && !uri.IsBase(h.URLs.Sandbox) {
+		return fault.InvalidArgument("urls.sandbox of the handle must be http:// or https:// with a host, and without user, query or fragment").On("handle")
 	}
 	return nil
 }

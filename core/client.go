@@ -101,6 +101,9 @@ func (c *Client) Open(h *handle.Handle) (*Sandbox, error) {
 	if err := checkID(h.SandboxID); err != nil {
 		return nil, err
 	}
+	if err := checkPlace(h); err != nil {
+		return nil, err
+	}
 	if h.Domain == "" && h.URLs.Sandbox == "" && !c.settings.Debug {
 		return nil, fault.InvalidArgument("the handle does not say where its sandbox is: it has neither a domain nor urls.sandbox")
 	}

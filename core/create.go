@@ -14,6 +14,7 @@ import (
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
 	"github.com/agent-sandbox/agent-sandbox/core/handle"
 	"github.com/agent-sandbox/agent-sandbox/core/provider"
+	"github.com/agent-sandbox/agent-sandbox/core/uri"
 )
 
 // Mount shows a directory of the host inside a sandbox (local provider only).
@@ -56,6 +57,9 @@ func (c *Client) Create(ctx context.Context, o CreateOptions) (*Sandbox, error) 
 		return nil, err
 	}
 	if err := answered(h); err != nil {
+		if checkID(h.SandboxID) == nil {
+			err = c.rollback(ctx, h.SandboxID, err)
+		}
 		return nil, err
 	}
 	if err := c.checkIsolation(h.Isolation); err != nil {
@@ -178,10 +182,16 @@ func (c *Client) randomName() string {
 	return hex.EncodeToString(b[:])
 }
 
-// answered checks the id that a peer gave: it goes into addresses and headers.
+// answered checks the id and the domain that a peer gave: they go into addresses
+// and headers.
 func answered(h *handle.Handle) error {
 	if checkID(h.SandboxID) != nil {
 		return fault.New(fault.CodeProtocol, "the peer broke the protocol: it gave a sandbox with the id %q", shorten(h.SandboxID))
+	}
+	if h.Domain != "" && !uri.IsDomain(h.Domain) {
+		e := fault.New(fault.CodeProtocol, "the peer broke the protocol: it gave a sandbox with the domain %q, which is no host name", shorten(h.Domain))
+		e.SandboxID = h.SandboxID
+		return e
 	}
 	return nil
 }

@@ -18,6 +18,6 @@ func (c *Client) checkIsolation(got string) error {
 	if have := slices.Index(levels, got); have >= slices.Index(levels, minimum) {
 		return nil
 	}
-	return fault.New(fault.CodeSandboxCreation, "provider %s gives isolation %s, and %s asks for %s", c.Provider(), got, fault.Option("min_isolation"), minimum).
-		Suggest("choose a provider with stronger isolation, or change %s (SANDBOX_MIN_ISOLATION)", fault.Option("min_isolation"))
+	return fault.New(fault.CodeSandboxCreation, "provider %s gives isolation %s, and %s asks for %s", c.Provider(), got, c.settings.Place("min_isolation"), minimum).
+		On("min_isolation").Suggest("choose a provider with stronger isolation, or ask for less")
 }

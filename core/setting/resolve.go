@@ -212,8 +212,8 @@ func check(s *Settings) error {
 	if err := s.checkURL("sandbox_url", s.SandboxURL); err != nil {
 		return err
 	}
-	if strings.ContainsAny(s.Domain, "/@?#\\ \t\r\n") {
-		return fault.InvalidArgument("%s must be a bare host name such as %s, not %q", s.Place("domain"), DefaultDomain, clip(s.Domain)).On("domain")
+	if s.Domain != "" && !uri.IsDomain(s.Domain) {
+		return fault.InvalidArgument("%s must be a host name such as %s, with a port where there is one, not %q", s.Place("domain"), DefaultDomain, clip(s.Domain)).On("domain")
 	}
 	return checkTrust(s)
 }

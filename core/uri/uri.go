@@ -75,6 +75,23 @@ func IsBase(s string) bool {
 	return isAuthority(authority) && isPath(path)
 }
 
+// IsDomain tells whether hosts of a service can be named below s: a host name in
+// ASCII, and a port where there is one.
+func IsDomain(s string) bool {
+	host, port, hasPort := strings.Cut(s, ":")
+	if host == "" || len(host) > 253 || !isPort(port, hasPort) || (hasPort && port == "") {
+		return false
+	}
+	for label := range strings.SplitSeq(host, ".") {
+		if label == "" || len(label) > 63 || strings.ContainsFunc(label, func(r rune) bool {
+			return r >= 0x80 || !alphanumeric(byte(r)) && r != '-' && r != '_'
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
 func isAuthority(s string) bool {
 	if strings.HasPrefix(s, "[") {
 		return isBracketed(s[1:])

@@ -57,3 +57,12 @@ func FuzzBase(f *testing.F) {
 		require.NotEmpty(t, u.Host)
 	})
 }
+
+func TestDomainsAreHostNames(t *testing.T) {
+	for _, good := range []string{"e2b.app", "localhost", "localhost:3001", "a_b-c.test", "xn--mnchen-3ya.de:443"} {
+		require.True(t, IsDomain(good), good)
+	}
+	for _, bad := range []string{"", ".", "a.", "a..b", "a b", "a/b", "a@b", "a#", "a?", "a\\b", "a:b", "a:", "a:123456", "ä.de", "[::1]", "a%41", strings.Repeat("a", 64)} {
+		require.False(t, IsDomain(bad), bad)
+	}
+}
