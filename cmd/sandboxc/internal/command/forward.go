@@ -31,7 +31,7 @@ func (f *Forward) Run(a *App) error {
 	return a.withSandbox(f.ID, func(sbx *native.Sandbox) error {
 		l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(here)))
 		if err != nil {
-			return fault.New(fault.CodeConnectFailed, "cannot listen on port %d here", here).Because(err).
+			return fault.InvalidArgument("cannot listen on port %d here", here).Because(err).
 				Suggest("choose another: %d:0 takes any free one", inside)
 		}
 		defer func() { _ = l.Close() }()

@@ -40,10 +40,10 @@ func pageURL(ctx context.Context, info *native.ServerInfo, path string) (string,
 	case err != nil:
 		return "", err
 	case status == http.StatusConflict:
-		return "", fault.New(fault.CodeConnectFailed, "the local server at %s (pid %d) serves no pages", info.URL, info.PID).
+		return "", fault.InvalidArgument("the local server at %s (pid %d) serves no pages", info.URL, info.PID).
 			Suggest("stop it with: kill %d; then: sandboxc serve --pages DIR", info.PID)
 	case status == http.StatusNotFound:
-		return "", fault.New(fault.CodeConnectFailed, "the local server at %s (pid %d) is of an older version, which serves no pages", info.URL, info.PID).
+		return "", fault.InvalidArgument("the local server at %s (pid %d) is of an older version, which serves no pages", info.URL, info.PID).
 			Suggest("stop it with: kill %d; then: sandboxc serve --pages DIR", info.PID)
 	case answer.Code == "":
 		return "", fault.New(fault.CodeProtocol, "the local server gave no code: %s", message)

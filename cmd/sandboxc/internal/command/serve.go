@@ -80,7 +80,7 @@ func (s *Serve) sameAs(info *native.ServerInfo) error {
 }
 
 func alreadyRunning(info *native.ServerInfo, consequence string) error {
-	return fault.New(fault.CodeConnectFailed, "a local server is running at %s (pid %d), %s", info.URL, info.PID, consequence).
+	return fault.InvalidArgument("a local server is running at %s (pid %d), %s", info.URL, info.PID, consequence).
 		Suggest("stop it with: kill %d", info.PID)
 }
 

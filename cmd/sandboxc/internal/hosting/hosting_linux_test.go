@@ -67,7 +67,7 @@ func TestListenPrefersTheLastPort(t *testing.T) {
 	first, port, err := listen(0, 0)
 	require.NoError(t, err)
 	_, _, err = listen(port, 0)
-	require.Equal(t, fault.CodeConnectFailed, fault.CodeOf(err))
+	require.Equal(t, fault.CodeInvalidArgument, fault.CodeOf(err))
 	other, elsewhere, err := listen(0, port)
 	require.NoError(t, err)
 	require.NotEqual(t, port, elsewhere)

@@ -93,11 +93,11 @@ func listen(asked, preferred int) (listeners []net.Listener, port int, err error
 		l, err = net.Listen("tcp4", "127.0.0.1:0")
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, 0, fault.New(fault.CodeConnectFailed, "port %d is in use by another program", asked).Because(err).
+		return nil, 0, fault.InvalidArgument("port %d is in use by another program", asked).Because(err).
 			Suggest("choose another --port, or leave it out")
 	}
 	if err != nil {
-		return nil, 0, fault.New(fault.CodeConnectFailed, "cannot listen on port %d", asked).Because(err).
+		return nil, 0, fault.InvalidArgument("cannot listen on port %d", asked).Because(err).
 			Suggest("ports below 1024 need root; leave --port out for a free one")
 	}
 	port = l.Addr().(*net.TCPAddr).Port
