@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { test } from 'node:test'
 import * as sdk from '../dist/node.mjs'
 import { handleAt, options, peer } from './peer.mjs'
@@ -104,4 +106,35 @@ test('a core that is not where it should be names the option that says where', a
   assert.equal(error.option, 'wasm')
   assert.match(error.message, /could not be loaded/)
   assert.match(error.suggestion, /useWasm/)
+})
+
+test('a file of authorities that is of no use is named, with the setting that named it', async (t) => {
+  const { url } = await peer(t, {})
+  const directory = mkdtempSync(`${tmpdir()}/authorities-`)
+  t.after(() => rmSync(directory, { recursive: true }))
+  writeFileSync(`${directory}/empty.pem`, '')
+  writeFileSync(
+    `${directory}/broken.pem`,
+    '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
+  )
+  for (const file of [`${directory}/none.pem`, directory, 'empty.pem', 'broken.pem']) {
+    const path = file.startsWith('/') ? file : `${directory}/${file}`
+    const given = { ...options(url), caFile: path }
+    const error = await Sandbox.connect('i1', given).catch((e) => e)
+    assert.deepEqual([error.code, error.option], ['E8000', 'caFile'], error.stack)
+    assert.ok(error.message.includes(path))
+    // The environment's is read when something needs it.
+    const settings = { env: { SSL_CERT_FILE: path } }
+    const secure = { ...options('https://127.0.0.1:9'), settings }
+    for (const call of [
+      () => Sandbox.connect('i1', secure),
+      async () => (await Sandbox.fromJSON(handleAt(secure.apiUrl), secure)).commands.run('true'),
+      async () => (await Sandbox.fromJSON(handleAt(secure.apiUrl), secure)).files.read('a'),
+    ]) {
+      const late = await call().catch((e) => e)
+      assert.deepEqual([late.code, late.option], ['E8000', 'SSL_CERT_FILE'], late.stack)
+    }
+    const plain = await Sandbox.connect('i1', { ...options(url), settings }).catch((e) => e)
+    assert.notEqual(plain.code, 'E8000')
+  }
 })

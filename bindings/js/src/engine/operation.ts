@@ -237,11 +237,17 @@ export class Operation {
       head: (status, headers) => live() && this.#send(In.httpHead, id, { status, headers }),
       chunk: (bytes) => live() && this.#send(In.httpChunk, id, undefined, bytes),
       end: () => ended() && this.#send(In.httpEnd, id),
-      error: (failure) => ended() && this.#send(In.httpError, id, failure),
+      error: (failure) => ended() && this.#failed(In.httpError, id, failure),
       wanted: () => live() && this.#send(In.httpWanted, id),
     })
     this.#exchanges.set(id, exchange)
     if (this.#held) exchange.pause()
+  }
+
+  #failed(kind: number, id: number, failure?: Failure): void {
+    const { refusal, ...told } = failure ?? {}
+    if (refusal) this.cancel(refusal)
+    this.#send(kind, id, failure && told)
   }
 
   #body(asked: RequestJSON, raw: Uint8Array): RequestBody {
@@ -351,7 +357,7 @@ export class Operation {
         open: () => live() && this.#send(In.wsOpen, id),
         text: (bytes) => live() && this.#send(In.wsText, id, undefined, bytes),
         binary: (bytes) => live() && this.#send(In.wsBinary, id, undefined, bytes),
-        closed: (failure) => this.#sockets.delete(id) && this.#send(In.wsClosed, id, failure),
+        closed: (failure) => this.#sockets.delete(id) && this.#failed(In.wsClosed, id, failure),
       },
     )
     this.#sockets.set(id, socket)

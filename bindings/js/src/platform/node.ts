@@ -1,12 +1,12 @@
 /** The engine's platform on Node. Nothing runs at import, and each part is loaded when it is first needed. */
 
 import type * as hooks from 'node:async_hooks'
-import { Agents } from './node/agents.ts'
+import { Agents, type Authorities, readAuthorities } from './node/agents.ts'
 import { builtin } from './node/builtin.ts'
 import { Exchange } from './node/http.ts'
 import { Proxies } from './node/proxy.ts'
 import { ServerFinder } from './node/server.ts'
-import { environment, readSettings, stateDir } from './node/settings.ts'
+import { type Env, environment, readSettings, stateDir } from './node/settings.ts'
 import { Socket } from './node/socket.ts'
 import { FileStore } from './node/store.ts'
 import { loadWasm } from './node/wasm.ts'
@@ -32,10 +32,10 @@ export function createPlatform(): Platform {
 
 function host(options: HostOptions): Host {
   const env = environment(options)
-  const agents = new Agents(
-    new Proxies(options.proxy, env),
-    options.caFile || env.SSL_CERT_FILE || undefined,
-  )
+  const authorities = authoritiesOf(options, env)
+  // One that was asked for here must be usable; the environment's, when something needs it.
+  if (authorities?.from === 'caFile') readAuthorities(authorities)
+  const agents = new Agents(new Proxies(options.proxy, env), authorities)
   const store =
     options.store === false
       ? undefined
@@ -45,4 +45,10 @@ function host(options: HostOptions): Host {
     http: (request, events) => new Exchange(agents, request, events),
     socket: (request, events) => new Socket(agents, request, events),
   }
+}
+
+function authoritiesOf(options: HostOptions, env: Env): Authorities | undefined {
+  if (options.caFile) return { path: options.caFile, from: 'caFile' }
+  if (env.SSL_CERT_FILE) return { path: env.SSL_CERT_FILE, from: 'SSL_CERT_FILE' }
+  return undefined
 }

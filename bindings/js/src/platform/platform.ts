@@ -178,6 +178,8 @@ export interface Failure {
   message: string
   clock?: 'idle'
   limit_ms?: number
+  /** What the caller gets instead: a setting of theirs is at fault, not the network. */
+  refusal?: Error
 }
 
 /**

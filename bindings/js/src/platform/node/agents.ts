@@ -1,10 +1,11 @@
+import type * as crypto from 'node:crypto'
 import type * as fs from 'node:fs'
 import type * as http from 'node:http'
 import type * as https from 'node:https'
 import type * as tls from 'node:tls'
+import { InvalidArgumentError } from '../../generated/errors.ts'
 import { isLoopback } from './address.ts'
 import { builtin } from './builtin.ts'
-import { ProxyError } from './failure.ts'
 import { type Proxies, proxyAuthorization } from './proxy.ts'
 import { tunnel } from './tunnel.ts'
 
@@ -27,16 +28,16 @@ export interface Route {
 /** The connections of one set of options, kept for reuse. An idle one does not keep the process alive. */
 export class Agents {
   readonly #proxies: Proxies
-  readonly #caFile: string | undefined
+  readonly #authorities: Authorities | undefined
   readonly #kept = new Map<string, http.Agent>()
   #trusted: string[] | undefined
 
-  constructor(proxies: Proxies, caFile: string | undefined) {
+  constructor(proxies: Proxies, authorities: Authorities | undefined) {
     this.#proxies = proxies
-    this.#caFile = caFile
+    this.#authorities = authorities
   }
 
-  /** How an http or https URL is reached. Throws ProxyError, or an Error about the CA file. */
+  /** How an http or https URL is reached. Throws InvalidArgumentError about the CA file. */
   route(url: URL): Route {
     const secure = url.protocol === 'https:'
     const module = secure ? builtin<typeof https>('node:https') : builtin<typeof http>('node:http')
@@ -84,29 +85,53 @@ export class Agents {
 
   /** The usual authorities and those of the file. */
   #tls(): { ca?: string[] } {
-    if (!this.#caFile) return {}
-    this.#trusted ??= this.#readAuthorities(this.#caFile)
+    if (!this.#authorities) return {}
+    this.#trusted ??= readAuthorities(this.#authorities)
     return { ca: this.#trusted }
   }
+}
 
-  #readAuthorities(path: string): string[] {
-    const { readFileSync } = builtin<typeof fs>('node:fs')
-    const { rootCertificates } = builtin<typeof tls>('node:tls')
-    let pem: string
-    try {
-      pem = readFileSync(path, 'utf8')
-    } catch {
-      throw new ProxyError({ kind: 'tls', host: '', message: `the CA file ${path} cannot be read` })
-    }
-    if (!pem.includes('-----BEGIN')) {
-      throw new ProxyError({
-        kind: 'tls',
-        host: '',
-        message: `the CA file ${path} holds no certificate`,
-      })
-    }
-    const extra = process.env.NODE_EXTRA_CA_CERTS
-    return [...rootCertificates, pem, ...(extra ? [readFileSync(extra, 'utf8')] : [])]
+/** A file of certificate authorities. */
+export interface Authorities {
+  path: string
+  /** Which setting named it. */
+  from: 'caFile' | 'SSL_CERT_FILE'
+}
+
+/** Reads the usual authorities and those of a file. Throws InvalidArgumentError. */
+export function readAuthorities({ path, from }: Authorities): string[] {
+  const { readFileSync } = builtin<typeof fs>('node:fs')
+  const { X509Certificate } = builtin<typeof crypto>('node:crypto')
+  const { rootCertificates } = builtin<typeof tls>('node:tls')
+  const unusable = (what: string, cause: unknown) =>
+    new InvalidArgumentError(`${from}: ${path} ${what}`, {
+      cause,
+      option: from,
+      suggestion: 'name a file of certificates in PEM',
+      docs: 'docs/javascript.md',
+    })
+  let pem: string
+  try {
+    pem = readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw unusable('cannot be read', cause)
+  }
+  try {
+    if (!pem.includes('-----BEGIN')) throw new Error('there is no PEM in it')
+    new X509Certificate(pem)
+  } catch (cause) {
+    throw unusable('holds no certificate', cause)
+  }
+  return [...rootCertificates, pem, ...nodesOwn()]
+}
+
+/** What Node itself trusts besides; like Node, without what cannot be read. */
+function nodesOwn(): string[] {
+  const extra = process.env.NODE_EXTRA_CA_CERTS
+  try {
+    return extra ? [builtin<typeof fs>('node:fs').readFileSync(extra, 'utf8')] : []
+  } catch {
+    return []
   }
 }
 

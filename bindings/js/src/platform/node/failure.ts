@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from '../../generated/errors.ts'
 import type { Failure } from '../platform.ts'
 
 /** Where an exchange stood when it failed. */
@@ -26,6 +27,8 @@ const lost = 'the connection ended inside the exchange: '
 /** Says why an exchange failed, from Node's error and from how far it had come. */
 export function failureOf(error: unknown, at: Standing): Failure {
   if (error instanceof ProxyError) return error.failure
+  if (error instanceof InvalidArgumentError)
+    return { kind: 'other', host: at.peer, message: error.message, refusal: error }
   const { code, syscall, message } = details(error)
   const host = at.peer
   if (syscall === 'getaddrinfo')
