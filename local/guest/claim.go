@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"time"
 
@@ -60,7 +61,8 @@ func (p *process1) takeClaim(doc, answer *os.File) {
 func (p *process1) claim(c *boot.Claim) error {
 	p.cfg.Envs, p.cfg.CPUs, p.cfg.MemoryBytes = c.Envs, c.CPUs, c.MemoryBytes
 	if !c.Internet && p.relay != nil {
-		if err := p.relay.Close(); err != nil {
+		// Both this and its own goroutine close it.
+		if err := p.relay.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			return err
 		}
 		p.relay, p.networkEnv = nil, offEnv(p.cfg.Hostname)

@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,6 +37,7 @@ func TestMain(m *testing.M) {
 // hook is the service of the sandboxes of these tests: it runs commands.
 func hook(in guest.Inside) (http.Handler, error) {
 	mux := http.NewServeMux()
+	h := &hooked{Handler: mux, env: in.Env}
 	mux.HandleFunc("/health", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	mux.HandleFunc("/run", func(w http.ResponseWriter, r *http.Request) {
 		var c command
@@ -42,9 +45,37 @@ func hook(in guest.Inside) (http.Handler, error) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
+		in.Env = h.environment()
 		_ = json.NewEncoder(w).Encode(c.run(in))
 	})
-	return mux, nil
+	return h, nil
+}
+
+// hooked is a service that can be warmed and claimed.
+type hooked struct {
+	http.Handler
+	mu  sync.Mutex
+	env map[string]string
+}
+
+func (h *hooked) Warm(context.Context) error {
+	if h.environment()["COLD"] != "" {
+		return errors.New("it stays cold")
+	}
+	return os.WriteFile("/tmp/warmed", nil, 0o644) //nolint:gosec // others read it
+}
+
+func (h *hooked) Claim(_ context.Context, env map[string]string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.env = env
+	return nil
+}
+
+func (h *hooked) environment() map[string]string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.env
 }
 
 // command is a script, or a role of this test binary to play inside.
