@@ -3,6 +3,7 @@
 package guest
 
 import (
+	"context"
 	"net/http"
 	"sync"
 
@@ -18,6 +19,7 @@ const kernelDir = runDir + "/kernels"
 // its port the code interpreter, which is made when it is first wanted.
 type services struct {
 	http.Handler
+	daemon      *daemon.Daemon
 	interpreter func() *interpreter.Service
 }
 
@@ -32,7 +34,7 @@ func envd(in Inside) (http.Handler, error) {
 		Launcher:   in.Launcher,
 		Usage:      (&meter{cfg: in.Config}).usage,
 	})
-	return &services{Handler: d.Handler(), interpreter: sync.OnceValue(func() *interpreter.Service {
+	return &services{Handler: d.Handler(), daemon: d, interpreter: sync.OnceValue(func() *interpreter.Service {
 		return interpreter.New(interpreter.Options{
 			Launcher: in.Launcher, Users: in.Users, Env: d.Environment, Token: d.Token, Dir: kernelDir,
 		})
@@ -45,4 +47,13 @@ func (s *services) Port(port int) http.Handler {
 		return nil
 	}
 	return s.interpreter().Handler()
+}
+
+// Warm implements Warmer.
+func (s *services) Warm(ctx context.Context) error { return s.interpreter().Warm(ctx) }
+
+// Claim implements Warmer.
+func (s *services) Claim(_ context.Context, env map[string]string) error {
+	s.daemon.SetEnvironment(env)
+	return s.interpreter().Claim()
 }

@@ -103,5 +103,5 @@ func TestLinesAreASCII(t *testing.T) {
 	b, err := io.ReadAll(bufio.NewReader(resp.Body))
 	require.NoError(t, err)
 	require.Contains(t, string(b), `"text":"\u00e9\u6f22\ud83c\udf0d\n"`)
-	require.True(t, bytes.IndexFunc(b, func(r rune) bool { return r > 126 }) < 0)
+	require.Equal(t, -1, bytes.IndexFunc(b, func(r rune) bool { return r > 126 }))
 }

@@ -88,7 +88,7 @@ func (s *session) make() (k *kernel, err error) {
 		return nil, err
 	}
 	for range startAttempts {
-		if k, err = s.workshop.launch(spec, s.cwd, nil); err != nil {
+		if k, err = s.workshop.launch(spec, s.cwd); err != nil {
 			return nil, err
 		}
 		if err = k.connect(); err == nil {

@@ -19,6 +19,8 @@ import (
 // kernel is one running kernel.
 type kernel struct {
 	spec    kernelspec.Spec
+	// env are the variables that it was started with, or given later.
+	env map[string]string
 	session *jupyter.Session
 	at      *jupyter.Endpoints
 	dir     string
@@ -66,7 +68,7 @@ func newAsking(output func(*jupyter.Message, bool)) *asking {
 }
 
 // launch starts the process of a kernel; it is not ready yet.
-func (w *workshop) launch(spec kernelspec.Spec, cwd string, envs map[string]string) (*kernel, error) {
+func (w *workshop) launch(spec kernelspec.Spec, cwd string) (*kernel, error) {
 	user, err := w.user()
 	if err != nil {
 		return nil, err
@@ -76,7 +78,7 @@ func (w *workshop) launch(spec kernelspec.Spec, cwd string, envs map[string]stri
 		return nil, err
 	}
 	k := &kernel{spec: spec, session: jupyter.NewSession(), dir: dir, exited: make(chan struct{}), dead: make(chan struct{})}
-	if err := w.spawn(k, user, cwd, envs); err != nil {
+	if err := w.spawn(k, user, cwd); err != nil {
 		_ = os.RemoveAll(dir)
 		return nil, err
 	}
@@ -84,7 +86,7 @@ func (w *workshop) launch(spec kernelspec.Spec, cwd string, envs map[string]stri
 	return k, nil
 }
 
-func (w *workshop) spawn(k *kernel, user daemon.User, cwd string, envs map[string]string) error {
+func (w *workshop) spawn(k *kernel, user daemon.User, cwd string) error {
 	var err error
 	k.at = jupyter.Sockets(filepath.Join(k.dir, "k"))
 	if !k.spec.IsPython() {
@@ -101,18 +103,12 @@ func (w *workshop) spawn(k *kernel, user daemon.User, cwd string, envs map[strin
 	if err := w.write(path, file, user); err != nil {
 		return err
 	}
-	env := w.environment(user, nil)
-	for name, value := range k.spec.Variables(env) {
-		env[name] = value
-	}
-	for name, value := range envs {
-		env[name] = value
-	}
+	k.env = w.kernelEnvironment(user, k.spec)
 	l := &daemon.Launch{Args: k.spec.Command(path), Dir: cwd, User: user}
-	for name, value := range env {
+	for name, value := range k.env {
 		l.Env = append(l.Env, name+"="+value)
 	}
-	if l.Path, err = program(l.Args[0], env["PATH"], cwd); err != nil {
+	if l.Path, err = program(l.Args[0], k.env["PATH"], cwd); err != nil {
 		return err
 	}
 	return k.exec(w, l)

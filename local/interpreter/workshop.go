@@ -22,10 +22,16 @@ type workshop struct {
 const standardPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // environment are the variables of a process of the account.
-func (w *workshop) environment(user daemon.User, more map[string]string) map[string]string {
+func (w *workshop) environment(user daemon.User) map[string]string {
 	env := map[string]string{"PATH": standardPath, "HOME": user.Home, "USER": user.Name, "LOGNAME": user.Name}
 	maps.Copy(env, w.options.Env())
-	maps.Copy(env, more)
+	return env
+}
+
+// kernelEnvironment are those of a kernel.
+func (w *workshop) kernelEnvironment(user daemon.User, spec kernelspec.Spec) map[string]string {
+	env := w.environment(user)
+	maps.Copy(env, spec.Variables(env))
 	return env
 }
 
@@ -51,7 +57,7 @@ func (w *workshop) find(language string) (kernelspec.Spec, error) {
 	if err != nil {
 		return kernelspec.Spec{}, err
 	}
-	list := kernelspec.List(kernelspec.Places(w.environment(user, nil)))
+	list := kernelspec.List(kernelspec.Places(w.environment(user)))
 	if s, ok := kernelspec.For(language, list); ok {
 		return s, nil
 	}
