@@ -71,6 +71,39 @@ func (h *Host) Limit(ctx context.Context, name string, d time.Duration) (limited
 	return limited, c.reset, c.disarm
 }
 
+// Later is a Limit whose clock begins with start.
+func (h *Host) Later(ctx context.Context, name string, d time.Duration) (limited context.Context, start, disarm func()) {
+	if d <= 0 {
+		return ctx, func() {}, func() {}
+	}
+	limited, cancel := branch(ctx)
+	l := &later{begin: func() *clock { return startClock(name, d, cancel) }}
+	return limited, l.start, l.disarm
+}
+
+// later is a clock that may have begun.
+type later struct {
+	mu    sync.Mutex
+	begin func() *clock // nil when it has begun or never will
+	clock *clock
+}
+
+func (l *later) start() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.begin != nil {
+		l.clock, l.begin = l.begin(), nil
+	}
+}
+
+func (l *later) disarm() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.begin = nil; l.clock != nil {
+		l.clock.disarm()
+	}
+}
+
 // Detached is a ctx that the end of ctx does not reach, under the cleanup clock.
 func (h *Host) Detached(ctx context.Context, d time.Duration) (detached context.Context, disarm func()) {
 	detached, _, disarm = h.Limit(context.WithoutCancel(ctx), transport.ClockCleanup, d)

@@ -22,6 +22,7 @@ func clockTests() map[string]func(*suite) {
 		"disarm keeps the body alive":             disarmKeepsBody,
 		"reset after disarm does nothing":         resetAfterDisarm,
 		"reset after firing does nothing":         resetAfterFiring,
+		"a clock that begins later":               laterClock,
 		"no clock":                                noClock,
 		"a limited ctx ends with its parent":      limitedEndsWithParent,
 		"clocks keep their names when nested":     nestedClocks,
@@ -190,6 +191,26 @@ func nestedClocks(s *suite) {
 		}
 		return nil, outer.Err()
 	})
+}
+
+func laterClock(s *suite) {
+	p := s.peer(silent)
+	began := time.Now()
+	err := s.fails(func(ctx context.Context, h transport.Host) (any, error) {
+		limited, start, disarm := h.Later(ctx, transport.ClockRequest, short)
+		defer disarm()
+		if err := h.Sleep(limited, 2*short); err != nil {
+			return nil, err
+		}
+		_, never, cleared := h.Later(ctx, transport.ClockIdle, short)
+		cleared()
+		never()
+		start()
+		start()
+		return fetch(limited, h, get(p.url))
+	})
+	require.Equal(s, transport.Timeout{Clock: transport.ClockRequest, After: short}, err)
+	lasted(s, 3*short, began)
 }
 
 func cleanupSurvives(s *suite) {

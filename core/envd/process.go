@@ -8,6 +8,7 @@ import (
 	"github.com/agent-sandbox/agent-sandbox/core/connect"
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
 	"github.com/agent-sandbox/agent-sandbox/core/plane"
+	"github.com/agent-sandbox/agent-sandbox/core/transport"
 )
 
 const service = "process.Process/"
@@ -44,9 +45,11 @@ func (c *Client) Resize(ctx context.Context, sel plane.Selector, size plane.Size
 }
 
 // StreamInput sends many pieces of input in one call. It returns once the peer
-// has acknowledged them all. No clock runs while next waits for its source; a
-// piece without bytes keeps the connection alive.
+// has acknowledged them all, and for that the request clock runs. None runs while
+// next waits for its source; a piece without bytes keeps the connection alive.
 func (c *Client) StreamInput(ctx context.Context, sel plane.Selector, pty bool, next func(context.Context) ([]byte, error)) error {
+	answering, over, disarm := c.cfg.Host.Later(ctx, transport.ClockRequest, c.cfg.Request)
+	defer disarm()
 	started := false
 	message := func(ctx context.Context) (connect.Encoder, error) {
 		if !started {
@@ -59,6 +62,7 @@ func (c *Client) StreamInput(ctx context.Context, sel plane.Selector, pty bool, 
 		}
 		if len(b) == 0 {
 			if err != nil {
+				over()
 				return nil, io.EOF
 			}
 			return streamKeepalive{}, nil
@@ -68,7 +72,7 @@ func (c *Client) StreamInput(ctx context.Context, sel plane.Selector, pty bool, 
 	err := c.learnCodec(ctx, sel)
 	if err == nil {
 		rpc := c.rpc("")
-		err = rpc.Send(ctx, service+"StreamInput", message, done{})
+		err = rpc.Send(answering, service+"StreamInput", message, done{})
 	}
 	return c.explain(ctx, connect.Classify(ctx, err, processArea))
 }
@@ -79,9 +83,11 @@ func (c *Client) learnCodec(ctx context.Context, sel plane.Selector) error {
 	if c.codecKnown() {
 		return nil
 	}
+	limited, _, disarm := c.cfg.Host.Limit(ctx, transport.ClockRequest, c.cfg.Request)
+	defer disarm()
 	return c.spoken("", func(rpc connect.Client) error {
 		started := false
-		return rpc.Send(ctx, service+"StreamInput", func(context.Context) (connect.Encoder, error) {
+		return rpc.Send(limited, service+"StreamInput", func(context.Context) (connect.Encoder, error) {
 			if started {
 				return nil, io.EOF
 			}

@@ -26,6 +26,8 @@ type Host interface {
 	// on limited lives on, and ends with ctx. reset after disarm or after firing
 	// does nothing. d <= 0 is no clock.
 	Limit(ctx context.Context, clock string, d time.Duration) (limited context.Context, reset, disarm func())
+	// Later is a Limit whose clock begins with start; starting it twice does nothing.
+	Later(ctx context.Context, clock string, d time.Duration) (limited context.Context, start, disarm func())
 	// Detached is a ctx for cleaning up that the end of ctx does not end, under
 	// the cleanup clock.
 	Detached(ctx context.Context, d time.Duration) (detached context.Context, disarm func())

@@ -15,6 +15,7 @@ type timer struct {
 	d      time.Duration
 	turn   uint64 // in which it was set last
 	fire   func()
+	begun  bool
 	active bool
 }
 
@@ -25,7 +26,18 @@ func (h *host) Limit(ctx context.Context, name string, d time.Duration) (limited
 	}
 	limited, cancel := context.WithCancelCause(ctx)
 	t := h.timer(d, func() { cancel(transport.Timeout{Clock: name, After: d}) })
+	t.begin()
 	return limited, t.reset, t.clear
+}
+
+// Later is a Limit whose clock begins with start.
+func (h *host) Later(ctx context.Context, name string, d time.Duration) (limited context.Context, start, disarm func()) {
+	if d <= 0 {
+		return ctx, func() {}, func() {}
+	}
+	limited, cancel := context.WithCancelCause(ctx)
+	t := h.timer(d, func() { cancel(transport.Timeout{Clock: name, After: d}) })
+	return limited, t.begin, t.clear
 }
 
 // Sleep waits for d; ctx ends it early, with the cause.
@@ -39,15 +51,23 @@ func (h *host) Sleep(ctx context.Context, d time.Duration) error {
 		over = true
 		h.e.ready(sleeper)
 	})
+	t.begin()
 	defer t.clear()
 	return h.until(ctx, &sleeper, func() bool { return over })
 }
 
 func (h *host) timer(d time.Duration, fire func()) *timer {
-	t := &timer{o: h.o, scope: h.e.current.scope, id: h.o.stream(), d: d, fire: fire, active: true}
-	h.o.timers[t.id] = t
+	return &timer{o: h.o, scope: h.e.current.scope, id: h.o.stream(), d: d, fire: fire}
+}
+
+// begin starts the timer, once.
+func (t *timer) begin() {
+	if t.begun {
+		return
+	}
+	t.begun, t.active = true, true
+	t.o.timers[t.id] = t
 	t.set(true)
-	return t
 }
 
 // Detached is a ctx that the end of ctx does not reach, under the cleanup clock.
@@ -69,6 +89,7 @@ func (t *timer) reset() {
 }
 
 func (t *timer) clear() {
+	t.begun = true // it never begins any more
 	if t.active {
 		t.active = false
 		delete(t.o.timers, t.id)
