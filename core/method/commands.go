@@ -29,7 +29,7 @@ type CommandOptions struct {
 type CommandsRun struct{ CommandOptions }
 
 // CommandsStart starts a command and follows it, without a time limit unless one
-// is given. A cancel leaves it alone.
+// is given. A cancel before it has started kills it; then it has a life of its own.
 type CommandsStart struct{ CommandOptions }
 
 // ProcessSelector names a running process.

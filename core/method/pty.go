@@ -7,7 +7,7 @@ import (
 )
 
 // PtyCreate starts a terminal and follows it, without a time limit unless one is
-// given. A cancel leaves it alone.
+// given. A cancel before it has started kills it; then it has a life of its own.
 type PtyCreate struct {
 	Cols             uint32            `json:"cols" arg:"1"`                 // its width in characters
 	Rows             uint32            `json:"rows" arg:"2"`                 // its height in characters
