@@ -238,10 +238,10 @@ func (c *cage) stat(controller, file, key string) int64 {
 // weight is a share of the processors while they are wanted by more than there are.
 type weight struct{ v1, v2 string }
 
-// The usual weights are the system's own; the others are the least there are.
+// The usual weights are the system's own; the others are a tenth of them.
 var (
 	usualWeight      = weight{v1: "1024", v2: "100"}
-	backgroundWeight = weight{v1: "2", v2: "1"}
+	backgroundWeight = weight{v1: "102", v2: "10"}
 )
 
 // weigh sets the share; where there is no such group it stays as it is.
