@@ -109,7 +109,7 @@ func (in *inspector) errors(m *Model) error {
 // wording makes of a comment in Go's words one in the words of every language:
 // what is empty there is absent elsewhere, and a code has a class.
 func wording(comment string, codes []Constant) string {
-	comment = strings.NewReplacer("; may be nil", "", "; may be empty", "", "; 0 when there", "; absent when there", "; 0 = it", "; absent = it", "*core.CommandResult", "a CommandResult").Replace(comment)
+	comment = strings.NewReplacer("; may be nil", "", "; may be empty", "", "; 0 when there", "; absent when there", "; 0 = it", "; absent = it", "*core.CommandResult", "a CommandResult", "*core.Execution", "an Execution").Replace(comment)
 	for _, c := range codes {
 		comment = strings.ReplaceAll(comment, c.Name+":", classes[fault.Code(c.Value)].name+":")
 	}

@@ -76,6 +76,7 @@ func TestANewMethodCanBeCalledFromJavaScriptWithoutAnotherLine(t *testing.T) {
 	dir := t.TempDir()
 	place(t, written(t, boxes()), "bindings/js/", filepath.Join(dir, "made"))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "command_result.ts"), []byte("export type CommandResult = string\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "execution.ts"), []byte("export type Execution = string\n"), 0o644))
 	script, err := os.ReadFile("testdata/methods.ts")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "methods.ts"), script, 0o644))

@@ -4,6 +4,7 @@ func tsErrors(m *Model) string {
 	var w writer
 	tsHead(&w)
 	w.line("import type { CommandResult } from '../command_result.ts'")
+	w.line("import type { Execution } from '../execution.ts'")
 	w.line("import { readOption, readSpelt, type Wire } from './convert.ts'")
 	m.tsErrorFields(&w)
 	m.tsBaseError(&w)
@@ -78,7 +79,7 @@ func (m *Model) tsErrorFields(w *writer) {
 // tsDetail declares a field of an error.
 func tsDetail(f *Field) string {
 	if f.Name == "partial" {
-		return "partial?: CommandResult | undefined"
+		return "partial?: CommandResult | Execution | undefined"
 	}
 	return tsMember(f, true, true)
 }
@@ -135,7 +136,7 @@ func (m *Model) tsErrorFromJSON(w *writer) {
 	w.line("}")
 	w.line("")
 	tsComment(w, "", "Makes the error that the core told of, of its code's class. An unknown code gives the base class.", "@param partial - What was received before the failure.", "@param cause - What the host knows of the cause, if anything.")
-	w.list("", "export function errorFromJSON(", []string{"value: unknown", "partial?: CommandResult", "cause?: unknown"}, "): "+baseError+" {", "  ", tsWidth)
+	w.list("", "export function errorFromJSON(", []string{"value: unknown", "partial?: CommandResult | Execution", "cause?: unknown"}, "): "+baseError+" {", "  ", tsWidth)
 	w.line("  const wire = value as Wire")
 	w.line("  const known = classes[wire.code as string] ?? %s", baseError)
 	w.line("  return new known(readSpelt(wire.message_parts, wire.message) ?? '', {")

@@ -28,7 +28,7 @@ type Error struct {
 	Killed    bool          // CodeCommandTimeout: the process was killed
 	SandboxID string        // the sandbox concerned, when known
 	PID       uint32        // the process concerned, when known
-	Partial   any           // what was received before the failure (*core.CommandResult for commands)
+	Partial   any           // what was received before the failure (*core.CommandResult for commands, *core.Execution for code)
 	Option    Option        // the option that is wrong, as the method table spells it; may be empty
 
 	message, suggestion []Part // where Message and Suggestion name options; nil = nowhere

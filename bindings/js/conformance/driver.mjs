@@ -91,7 +91,7 @@ class Session {
         clock,
       },
       ...{ limitMs: e.limitMs, killed: e.killed, sandboxId: e.sandboxId, pid: e.pid, texts },
-      partial: e.partial && result(e.partial),
+      partial: e.partial && (e.partial.results ? execution : result)(e.partial),
     })
   }
 
@@ -142,6 +142,20 @@ const methods = {
       items.push(...(await all.nextItems()))
     return { items, hasNext: all.hasNext, nextToken: all.nextToken ?? '' }
   },
+
+  'sandbox.run_code': async (s, { code, on = [], contextId: context, ...p }, signal, emit) => {
+    const options = { ...p, context, signal }
+    for (const kind of on) {
+      const [name, show] = codeCallbacks[kind]
+      options[name] = (value) => emit(kind, show(value))
+    }
+    return execution(await s.sandbox().runCode(code, options))
+  },
+  'sandbox.create_code_context': (s, p, signal) => s.sandbox().createCodeContext({ ...p, signal }),
+  'sandbox.list_code_contexts': (s, p, signal) => s.sandbox().listCodeContexts({ ...p, signal }),
+  'sandbox.restart_code_context': onContext('restartCodeContext'),
+  'sandbox.remove_code_context': onContext('removeCodeContext'),
+  'sandbox.interrupt_code_context': onContext('interruptCodeContext'),
 
   'commands.run': async (s, p, signal, emit) =>
     result(await s.sandbox().commands.run(line(p), { ...running(p, emit), signal })),
@@ -297,6 +311,33 @@ function result(r) {
   }
   if (stdoutBytes.length + stderrBytes.length > longText) return shown
   return { ...shown, stdout: r.stdout, stderr: r.stderr }
+}
+
+const codeCallbacks = {
+  stdout_text: ['onStdout', (m) => m.line],
+  stderr_text: ['onStderr', (m) => m.line],
+  result: ['onResult', (r) => r.raw],
+  error: ['onError', (e) => e],
+}
+
+function execution(x) {
+  const { text = '', stdout, stderr, logs, error, executionCount } = x
+  const results = x.results.map((r) => ({
+    formats: r.formats(),
+    isMainResult: r.isMainResult,
+    raw: r.raw,
+    extra: r.extra,
+  }))
+  const encode = (all) => base64(new TextEncoder().encode(all))
+  const shown = {
+    ...{ results, text, error, executionCount },
+    ...{ stdoutBytes: encode(stdout), stderrBytes: encode(stderr) },
+  }
+  return stdout.length + stderr.length > longText ? shown : { ...shown, logs }
+}
+
+function onContext(name) {
+  return (s, { contextId, ...p }, signal) => s.sandbox()[name](contextId, { ...p, signal })
 }
 
 function date(value) {

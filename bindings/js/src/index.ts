@@ -10,10 +10,31 @@
  */
 
 export type { HandleJSON } from './binding.ts'
+export type {
+  BarChart,
+  BarData,
+  BoxAndWhiskerChart,
+  BoxAndWhiskerData,
+  Chart,
+  ChartAxes,
+  ChartBase,
+  ChartScale,
+  ChartTicks,
+  ChartValue,
+  LineChart,
+  PieChart,
+  PieData,
+  PointData,
+  ScatterChart,
+  SuperChart,
+  UnknownChart,
+} from './chart.ts'
 export { type ClientOptions, pageKey, resolveSettings } from './client.ts'
+export type { RunCodeOptions } from './code_runner.ts'
 export { CommandHandle } from './command_handle.ts'
 export { CommandResult } from './command_result.ts'
 export { Commands, type ConnectOptions, type RunOptions, type StartOptions } from './commands.ts'
+export { Execution, type Logs, OutputMessage } from './execution.ts'
 export {
   type FileFormat,
   Files,
@@ -25,7 +46,7 @@ export {
 export type { OutputCallbacks, OutputChunk } from './follower.ts'
 export * from './generated/errors.ts'
 export * from './generated/public.ts'
-export type { ResolvedSettings } from './generated/types.ts'
+export type { CodeError, ResolvedSettings } from './generated/types.ts'
 export type { OutputStream } from './output.ts'
 export { SandboxPaginator } from './paginator.ts'
 export type {
@@ -36,6 +57,7 @@ export type {
   WasmSource,
 } from './platform/platform.ts'
 export { Pty, type TerminalConnectOptions, type TerminalOptions } from './pty.ts'
+export { type RawResult, Result } from './result.ts'
 export { useWasm } from './runtime.ts'
 export { type CreateOptions, type ListOptions, Sandbox, type SandboxOptions } from './sandbox.ts'
 export type { Data, DataPiece } from './source.ts'

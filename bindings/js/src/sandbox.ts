@@ -1,7 +1,9 @@
 import { checkOptions, checkTexts } from './argument.ts'
 import { Binding, type HandleJSON } from './binding.ts'
 import { Client, type ClientOptions, clientNames } from './client.ts'
+import { contextIdOf, type RunCodeOptions, runCode } from './code_runner.ts'
 import { Commands } from './commands.ts'
+import type { Execution } from './execution.ts'
 import { Files } from './files.ts'
 import { InvalidArgumentError } from './generated/errors.ts'
 import {
@@ -22,7 +24,7 @@ import {
   sandboxResumeParams,
   sandboxSetTimeoutParams,
 } from './generated/methods.ts'
-import { readSandboxInfo, type SandboxInfo } from './generated/types.ts'
+import { type CodeContext, readSandboxInfo, type SandboxInfo } from './generated/types.ts'
 import { SandboxPaginator } from './paginator.ts'
 import { Pty } from './pty.ts'
 
@@ -172,6 +174,43 @@ export class Sandbox extends SandboxMethods implements AsyncDisposable {
   static async #take(options: ClientOptions, method: string, params: object): Promise<Sandbox> {
     const client = await Client.make(options)
     return new Sandbox(new Binding(client, await client.call<HandleJSON>(method, params, options)))
+  }
+
+  /**
+   * Runs code in an interpreter inside the sandbox, where what it defines stays for the next run,
+   * and waits for its end. Code that raises an error is a result. A signal interrupts it.
+   *
+   * @throws CommandTimeoutError: it ran longer than `timeoutMs` and was interrupted.
+   * @throws CodeExecutionError: the interpreter could not run it.
+   * @throws ConnectionLostError: what became of it is not known. All with what came so far as `partial`.
+   */
+  async runCode(code: string, options: RunCodeOptions = {}): Promise<Execution> {
+    checkOptions('Sandbox.runCode', options)
+    return runCode(this.#binding, code, options)
+  }
+
+  /** Starts a context, or that of an id, afresh: what its code defined is gone. */
+  override async restartCodeContext(
+    context: CodeContext | string,
+    options?: CallOptions,
+  ): Promise<void> {
+    await super.restartCodeContext(contextIdOf(context), options)
+  }
+
+  /** Ends a context, or that of an id; false when there is none. */
+  override async removeCodeContext(
+    context: CodeContext | string,
+    options?: CallOptions,
+  ): Promise<boolean> {
+    return super.removeCodeContext(contextIdOf(context), options)
+  }
+
+  /** Stops what runs in a context, or that of an id, which keeps its variables; false when nothing ran. */
+  override async interruptCodeContext(
+    context: CodeContext | string,
+    options?: CallOptions,
+  ): Promise<boolean> {
+    return super.interruptCodeContext(contextIdOf(context), options)
   }
 
   protected call<T>(method: string, params: object, options?: CallOptions): Promise<T> {

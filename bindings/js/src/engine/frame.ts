@@ -50,6 +50,7 @@ export const Out = {
   error: 82,
   done: 83,
   inputWanted: 84,
+  object: 85,
 } as const
 
 /** Version of the ABI. */

@@ -73,7 +73,7 @@ class SandboxError(Exception):
         killed: CommandTimeoutError: the process was killed.
         sandbox_id: The sandbox concerned, when known.
         pid: The process concerned, when known.
-        partial: What was received before the failure (a CommandResult for commands).
+        partial: What was received before the failure (a CommandResult for commands, an Execution for code).
         option: The option that is wrong, as the method table spells it.
     """
 
