@@ -77,6 +77,7 @@ func TestRealSandbox(t *testing.T) {
 	t.Run("no callback begins after a disconnect", func(t *testing.T) { disconnected(t, r.sandbox(t)) })
 	t.Run("ending the wait leaves the process alone", func(t *testing.T) { waitOnly(t, r.sandbox(t)) })
 	t.Run("cancelling a run kills it", func(t *testing.T) { cancelKills(t, r.sandbox(t)) })
+	t.Run("a start that is cancelled leaves nothing, whenever", func(t *testing.T) { cancelledStarts(t, r.sandbox(t)) })
 	t.Run("a timeout ends the whole group and keeps the output", func(t *testing.T) { timeoutKills(t, r.sandbox(t)) })
 	t.Run("stdin of many megabytes arrives exactly", func(t *testing.T) { bigStdin(t, r.sandbox(t)) })
 	t.Run("a command ends while its stdin stays open", func(t *testing.T) { openStdin(t, r.sandbox(t)) })
@@ -160,6 +161,36 @@ func cancelKills(t *testing.T, s *native.Sandbox) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, core.CodeCancelled, core.CodeOf(err))
 	require.Empty(t, running(t, s, "sleep"))
+}
+
+func cancelledStarts(t *testing.T, s *native.Sandbox) {
+	n := soak(2000, 80)
+	started := 0
+	for i := range n {
+		ctx, cancel := context.WithCancel(t.Context())
+		stop := time.AfterFunc(time.Duration(i)*8*time.Millisecond/time.Duration(n), cancel)
+		p, err := s.Commands.Start(ctx, "exec sleep 63", core.RunOptions{})
+		if i%4 == 3 && err != nil {
+			var term *native.Terminal
+			if term, err = s.Pty.Create(ctx, core.PtyOptions{Size: core.Size{Cols: 80, Rows: 24}, Argv: []string{"sleep", "64"}}); err == nil {
+				p = term.Process
+			}
+		}
+		if err == nil {
+			started++
+			_, err = p.Kill(t.Context())
+			require.NoError(t, err)
+		} else {
+			require.ErrorIs(t, err, context.Canceled)
+		}
+		stop.Stop()
+		cancel()
+	}
+	t.Logf("%d of %d had started", started, n)
+	require.Empty(t, running(t, s, "sleep"))
+	list, err := s.Commands.List(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, list)
 }
 
 // running waits shortly for programs of a name to be gone, and gives what is left.
