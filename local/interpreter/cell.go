@@ -65,6 +65,31 @@ const (
 	idleGrace = 10 * time.Second
 )
 
+// Times for what a kernel publishes after it said that it is idle: Deno's does
+// so with the value of one cell in ten.
+const (
+	// lateValue is how long a value is waited for, where there was none.
+	lateValue = 30 * time.Millisecond
+	// lateRest is how long after all else, and after each thing that was late.
+	lateRest = 5 * time.Millisecond
+	// lateStep is how often it is looked for.
+	lateStep = time.Millisecond
+)
+
+// linger waits for what comes late. Python's kernels are never late.
+func (k *kernel) linger(a *asking) {
+	if k.spec.IsPython() || a.output == nil {
+		return
+	}
+	for began := time.Now(); k.alive(); time.Sleep(lateStep) {
+		switch quiet := time.Since(time.Unix(0, k.touched.Load())); {
+		case k.passing.Load():
+		case a.valued.Load() && quiet > lateRest, time.Since(began) > lateValue && quiet > lateRest:
+			return
+		}
+	}
+}
+
 // settle waits until all of a request has arrived; then nothing more is passed on.
 func (k *kernel) settle(a *asking) error {
 	defer func() {
@@ -81,6 +106,7 @@ func (k *kernel) settle(a *asking) error {
 			case <-k.dead:
 			case <-time.After(replyGrace):
 			}
+			k.linger(a)
 			return nil
 		case <-k.dead:
 			return k.death

@@ -61,6 +61,8 @@ type asking struct {
 	// when it has answered with reply.
 	begun, idle, replied chan struct{}
 	reply                *jupyter.Message
+	// valued is set when a value or an error was published.
+	valued atomic.Bool
 }
 
 func newAsking(output func(*jupyter.Message, bool)) *asking {
@@ -311,6 +313,9 @@ func (a *asking) take(m *jupyter.Message, more bool) {
 		}
 		if a.output != nil {
 			a.output(m, more)
+		}
+		if m.Type == "execute_result" || m.Type == "error" {
+			a.valued.Store(true)
 		}
 		return
 	}

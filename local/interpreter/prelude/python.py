@@ -161,10 +161,13 @@ def _sandbox_prelude():
                     return super().__call__(obj)
                 try:
                     from e2b_charts import chart_figure_to_dict
-
+                except ImportError:
+                    return None
+                try:
                     return chart_figure_to_dict(obj) or None
                 except Exception:
-                    return None
+                    # There is a chart, of a kind that e2b_charts cannot read.
+                    return {"type": "unknown", "title": obj.get_suptitle() or None, "elements": []}
 
         formatter = shell.display_formatter
         for kind in (Data, Chart):
