@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,14 +20,21 @@ import (
 )
 
 // Store is a directory of templates. Several programs may use one at once.
-type Store struct{ dir string }
+type Store struct {
+	dir string
+
+	mu    sync.Mutex
+	known []isolation.Template
+	// stamp is the age of the directory when known was made of it, at when.
+	stamp, when time.Time
+}
 
 // Dir is where a server with this state directory keeps its templates.
 func Dir(stateDir string) string { return filepath.Join(stateDir, "templates") }
 
 // Open uses the templates of a directory, which is made 0700 if missing.
 func Open(dir string) (*Store, error) {
-	s := &Store{dir}
+	s := &Store{dir: dir}
 	for _, d := range []string{dir, s.names(), s.layers()} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, err
@@ -107,15 +115,30 @@ func (s *Store) Get(name string) (Info, error) {
 	return info, nil
 }
 
+// knownFor is how long a list is used again where no template came or went: this
+// machine's Python may have changed.
+const knownFor = time.Second
+
 // Templates are those that sandboxes can be made from now, for isolation.Config.
+// It is asked at every start of a sandbox.
 func (s *Store) Templates() []isolation.Template {
-	var list []isolation.Template
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	dir, err := os.Stat(s.names())
+	if err != nil {
+		return nil
+	}
+	if dir.ModTime().Equal(s.stamp) && now.Sub(s.when) < knownFor {
+		return slices.Clone(s.known)
+	}
+	s.known, s.stamp, s.when = nil, dir.ModTime(), now
 	for _, info := range s.List() {
 		if t, ok := s.usable(info); ok {
-			list = append(list, t)
+			s.known = append(s.known, t)
 		}
 	}
-	return list
+	return slices.Clone(s.known)
 }
 
 // Usable tells whether sandboxes can be made from a template; if not, this
