@@ -106,7 +106,7 @@ def calls(sandbox: Any) -> dict[str, Callable[[], Any]]:
 
 def _with_arguments(name: str, method: Any) -> Callable[[], Any]:
     needed = {
-        p.name: [b"x"] if p.name == "pieces" else GIVEN[p.name]
+        p.name: [b"x"] if p.name == "pieces" else GIVEN.get(p.name, "x")
         for p in inspect.signature(method).parameters.values()
         if p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
     }

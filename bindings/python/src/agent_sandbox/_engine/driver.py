@@ -9,10 +9,12 @@ from collections import deque
 from collections.abc import AsyncGenerator, Coroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .._host.closed import close_sockets, put_away
 from . import frame
 from .engine import Engine, engine
 from .json import encode
 from .loading import load
+from .orphan import Watch, hand_over
 from .timer import Clock
 
 if TYPE_CHECKING:
@@ -70,6 +72,7 @@ class Driver:
         self._finalizer: AsyncGenerator[None, None] | None = None
         self.preparing = asyncio.Lock()
         self.tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     async def load(self) -> None:
         """Makes sure that the core is there, without holding up the loop."""
@@ -154,9 +157,7 @@ class Driver:
         try:
             self.loop.call_soon_threadsafe(self.deliver)
         except RuntimeError:
-            from .undertaker import bury
-
-            bury(self)
+            self.orphaned()
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Runs work that nobody waits for."""
@@ -185,6 +186,7 @@ class Driver:
     def guard(self) -> None:
         """Makes the loop end our work before it ends itself: asyncio closes its asynchronous
         generators when every task has been cancelled, and waits for them."""
+        Watch(self)
         if getattr(self.loop, "_asyncgens_shutdown_called", False):
             return
         self._finalizer = self._until_shutdown()
@@ -205,6 +207,7 @@ class Driver:
         """Ends everything: tails of operations are drained, for at most the cleanup clock. If
         ``everybody`` leaves, calls that somebody still waits for are cancelled as well."""
         forget(self)
+        self._closed = True
         for target in self.engine.live(self):
             target.leave(everybody)
         self.flush()
@@ -219,6 +222,20 @@ class Driver:
         https, self._https = list(self._https.values()), {}
         for http in https:
             await http.aclose()
+
+    def orphaned(self) -> None:
+        """The loop was closed without a word: what hangs on it is closed as well, from any thread."""
+        if self._closed or self.engine is not engine():  # a fork's parent has it
+            return
+        self._closed = self._flushing = True  # nothing asks the loop any more
+        forget(self)
+        self.outbox.clear()
+        for task in list(self.tasks):
+            put_away(task)
+        for http in self._https.values():
+            http.abandon()
+        close_sockets(self.loop)
+        hand_over(self)
 
 
 #: By loop: the loop itself is the key, so that the number of a dead one is never mistaken for another's.
@@ -256,13 +273,10 @@ def forget(driver: Driver) -> None:
 
 
 def _sweep() -> None:
-    """Loops that were closed without a word."""
-    from .undertaker import bury
-
+    """Loops that were closed without a word, and did not let go of their timers."""
     for loop, driver in list(_drivers.items()):
         if loop.is_closed():
-            _drivers.pop(loop, None)
-            bury(driver)
+            driver.orphaned()
 
 
 def _forked() -> None:

@@ -69,6 +69,15 @@ class Engine:
         with self._lock:
             return [t for t in self._targets.values() if t.driver is driver]
 
+    def adopt(self, op: int, target: Target) -> None:
+        """Gives an operation that has not ended to another target."""
+        with self._lock:
+            if op in self._targets:
+                target.op = op
+                self._targets[op] = target
+            else:
+                target.fail(RuntimeError("it has ended"))
+
     def _next(self) -> int:
         while True:
             self._last = self._last % 0xFFFFFFFF + 1

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterable
 from typing import TYPE_CHECKING
 
+from .._host.closed import put_away
 from . import frame
 from .json import encode
 
@@ -52,6 +53,11 @@ class Input:
             self._more.clear()
             await self._more.wait()
         self._wanted -= 1
+
+    def abandon(self) -> None:
+        """The loop is closed."""
+        if self._task is not None:
+            put_away(self._task)
 
     def close(self) -> None:
         """The operation has ended."""

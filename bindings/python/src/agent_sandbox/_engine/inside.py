@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,8 @@ def calling(operation: Operation) -> Iterator[None]:
         yield
     finally:
         now.clear()
-        _calling.reset(token)
+        with suppress(ValueError):  # a coroutine that is forgotten ends in another context
+            _calling.reset(token)
 
 
 def refuse(operation: Operation) -> None:

@@ -237,9 +237,25 @@ class Operation:
             self.cancel("detach" if self.followed and self.started else "cancel")
         self.muted = everybody
 
+    def abandon(self) -> None:
+        """Its loop is closed: nothing is asked of it any more."""
+        self.done = self.left = self.muted = True
+        self._streams.clear()
+        if self._input is not None:
+            self._input.abandon()
+
     def loose_ends(self) -> list[tuple[int, int, bytes]]:
         """Frames that end what it waits for, once nothing can come any more."""
         return [(stream, *s.loose_end()) for stream, s in self._streams.items()]
+
+    def timers(self) -> list[tuple[int, Timer]]:
+        """The timers that it has set, with their streams."""
+        return [(stream, s) for stream, s in self._streams.items() if isinstance(s, Timer)]
+
+    def inherit(self, stream: int, timer: Timer) -> None:
+        """Has a timer of an operation on another loop, which is closed."""
+        own = self._streams[stream] = Timer(self, stream)
+        own.set(max(1, int((timer.deadline - self.driver.loop.time()) * 1000)))
 
     def _wake(self, name: str) -> None:
         waiting = getattr(self, name)

@@ -8,6 +8,7 @@ import select
 from typing import TYPE_CHECKING
 
 from .address import Address
+from .closed import Ours, close_socket
 from .exchange import Exchange
 from .failure import CONNECT, NetFailure
 from .proxy import Proxy
@@ -21,7 +22,7 @@ _HIGH_WATER = 512 << 10  # bytes that wait to be sent before an upload pauses
 Key = tuple[bool, str, int, "Proxy | None"]
 
 
-class Connection(asyncio.Protocol):
+class Connection(Ours):
     """Serves one exchange after another, never two at a time."""
 
     def __init__(self, pool: Pool, key: Key) -> None:
@@ -80,6 +81,11 @@ class Connection(asyncio.Protocol):
         self._exchange = None
         if self._transport:
             self._transport.abort()
+
+    def abandon(self) -> None:
+        """The loop is closed."""
+        self._exchange = None
+        close_socket(self._transport)
 
     def pause(self) -> None:
         """Reads no more."""

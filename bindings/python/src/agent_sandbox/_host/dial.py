@@ -8,6 +8,7 @@ from typing import Any
 
 from .address import Address, is_address, is_localhost, joined
 from .answer import Answer
+from .closed import Ours
 from .failure import CONNECT, LOST, NetFailure, dial_failure, reason, unusable
 from .proxy import Proxy
 from .race import connect, first_in_turn, first_to_connect
@@ -137,7 +138,7 @@ class _Attempt:
         transport.set_protocol(self.protocol)
 
 
-class _Tunnel(asyncio.Protocol):
+class _Tunnel(Ours):
     """Waits for a proxy's answer to CONNECT."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -42,6 +42,10 @@ class Exchange:
         self._settle()
         self._hang_up()
 
+    def abandon(self) -> None:
+        """The loop is closed. No event follows."""
+        self._events = self._dialling = self._connection = None
+
     def pause(self) -> None:
         """Reads no more. What the last read brought may still come."""
         self._paused = True

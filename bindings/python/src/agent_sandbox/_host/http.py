@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from .address import Address
+from .closed import put_away
 from .connection import Connection, key_of
 from .dial import Dialler, response_parser
 from .events import Events, SocketEvents
@@ -101,6 +102,19 @@ class Http:
         await self._pool.close()
         for _ in range(_TURNS):
             await asyncio.sleep(0)
+
+    def abandon(self) -> None:
+        """The loop was closed with this still open: closes every connection, without a word to
+        anybody.
+        """
+        self._closed = True
+        for one in list(self._live):
+            one.abandon()
+        for task in list(self._tasks):
+            put_away(task)
+        for socket in list(self._sockets):
+            socket.abandon()
+        self._pool.abandon()
 
     def _check_open(self) -> None:
         if self._closed:

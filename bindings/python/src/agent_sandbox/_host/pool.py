@@ -76,6 +76,12 @@ class Pool:
         if self._emptied and not self._all and not self._emptied.done():
             self._emptied.set_result(None)
 
+    def abandon(self) -> None:
+        """The loop is closed."""
+        self._closed = True
+        for connection in list(self._all):
+            connection.abandon()
+
     async def close(self) -> None:
         """Closes every connection and waits until they are gone."""
         self._closed = True

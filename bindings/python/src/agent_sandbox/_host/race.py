@@ -10,6 +10,8 @@ import asyncio
 from collections.abc import Sequence
 from itertools import zip_longest
 
+from .closed import Ours
+
 _NEXT = 0.25  # RFC 8305: seconds before the next address is tried beside the others
 
 
@@ -46,7 +48,7 @@ async def first_to_connect(
     winner: asyncio.Task[asyncio.Transport] | None = None
     try:
         for host in hosts:
-            attempts.append(loop.create_task(connect(loop, asyncio.Protocol(), host, port)))
+            attempts.append(loop.create_task(connect(loop, Ours(), host, port)))
             winner = await _winner(attempts, _NEXT)
             if winner:
                 break

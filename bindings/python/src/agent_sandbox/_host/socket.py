@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .address import Address
 from .answer import HEAD_LIMIT
+from .closed import Ours, close_socket
 from .failure import CONNECT, OTHER, RESET, NetFailure, lost, unusable
 from .request import check
 
@@ -22,7 +23,7 @@ _OF_THE_HANDSHAKE = frozenset(
 )
 
 
-class Socket(asyncio.Protocol):
+class Socket(Ours):
     """What the driver holds of a WebSocket. After its end every method does nothing."""
 
     def __init__(self, http: Http, events: SocketEvents) -> None:
@@ -112,6 +113,11 @@ class Socket(asyncio.Protocol):
         """Ends it at once. No event follows."""
         self._settle()
         self._hang_up(linger=False)
+
+    def abandon(self) -> None:
+        """The loop is closed. No event follows."""
+        transport, self._events, self._dialling, self._transport = self._transport, None, None, None
+        close_socket(transport)
 
     def fail(self, failure: NetFailure) -> None:
         """Ends it with a failure."""
@@ -242,10 +248,10 @@ class Socket(asyncio.Protocol):
         transport = self._transport
         if transport is None:
             return
-        if linger:
-            transport.close()
-        else:
+        if not linger:
             transport.abort()
+        elif not transport.is_closing():  # once: TLS that was closed twice cannot be aborted in early 3.11
+            transport.close()
 
 
 def _handshake(
