@@ -259,6 +259,9 @@ const (
 	insistPause = time.Second
 	// stuckLimit is when a kernel that does not stop is killed.
 	stuckLimit = 30 * time.Second
+	// stuckLimitDeno is that of Deno, which stops a loop at once, and what it
+	// awaits never.
+	stuckLimitDeno = 1500 * time.Millisecond
 )
 
 // interruptAt interrupts the request from stop on until it is over.
@@ -275,6 +278,9 @@ func (k *kernel) interruptAt(stop, over <-chan struct{}, a *asking) {
 	case <-time.After(beginGrace):
 	}
 	limit := time.After(stuckLimit)
+	if k.spec.IsDeno() {
+		limit = time.After(stuckLimitDeno)
+	}
 	for {
 		k.interrupt()
 		select {

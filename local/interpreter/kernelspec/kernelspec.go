@@ -108,10 +108,13 @@ func Read(dir string) (Spec, error) {
 	if len(f.Argv) == 0 || f.Argv[0] == "" {
 		return Spec{}, fmt.Errorf("kernelspec %s: no argv", dir)
 	}
-	return Spec{
+	s := Spec{
 		Name: strings.ToLower(filepath.Base(dir)), Dir: dir, Argv: f.Argv, Language: f.Language,
 		ByMessage: f.InterruptMode == "message", Env: f.Env,
-	}, nil
+	}
+	// Deno's own file does not say so, but SIGINT ends it and the message works.
+	s.ByMessage = s.ByMessage || s.IsDeno()
+	return s, nil
 }
 
 // Command is argv with its placeholders filled in. A program without a
@@ -159,3 +162,6 @@ func (s Spec) Variables(env map[string]string) map[string]string {
 func (s Spec) IsPython() bool {
 	return strings.HasPrefix(filepath.Base(s.Argv[0]), "python")
 }
+
+// IsDeno reports whether Deno is the kernel.
+func (s Spec) IsDeno() bool { return filepath.Base(s.Argv[0]) == "deno" }
