@@ -20,7 +20,7 @@ case_() {
 	[ "$uid" = "$(id -u)" ] || own=(setpriv --reuid "$uid" --regid "$uid" --clear-groups "${own[@]}")
 	# Not in the condition itself: there a failing command would not end the case.
 	set +e
-	(set -e; cd "$project"; trap stop_server EXIT; "$@") >"$home.log" 2>&1
+	(set -e; cd "$project"; trap end_case EXIT; "$@") >"$home.log" 2>&1
 	local code=$?
 	set -e
 	if [ $code = 0 ] && nothing_left >>"$home.log" 2>&1; then
@@ -36,6 +36,24 @@ case_() {
 }
 
 own() { "${own[@]}" "$@"; }
+
+# beside COMMAND...: runs it beside the case, for as long as that lasts: it is
+# killed with all that it started, however the case ends.
+beside() {
+	(exec "${own[@]}" setsid "$@") &
+	groups+=($!)
+}
+
+groups=()
+
+end_case() {
+	local group
+	for group in "${groups[@]}"; do
+		kill -KILL -- "-$group" "$group" 2>/dev/null || true
+		wait "$group" 2>/dev/null || true
+	done
+	stop_server
+}
 
 # expect WHAT COMMAND...: the command prints exactly that on its output.
 expect() {
@@ -73,10 +91,10 @@ stop_server() {
 
 # nothing_left fails when a process, a mount or a socket of the case is still there.
 nothing_left() {
-	local exe left
+	local link left
 	left=$(
-		for exe in /proc/[0-9]*/exe; do
-			case "$(readlink "$exe" 2>/dev/null)" in "$home"/*) echo "process ${exe//[!0-9]/}" ;; esac
+		for link in /proc/[0-9]*/{exe,cwd}; do
+			case "$(readlink "$link" 2>/dev/null)" in "$home"/*) echo "process ${link//[!0-9]/}" ;; esac
 		done
 		awk -v home="$home/" 'index($0, home) { print "mount", $5 }' /proc/self/mountinfo
 		find "$home/state" "$home/tmp" -type s

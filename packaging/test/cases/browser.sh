@@ -22,9 +22,8 @@ vite_development() {
 	page_project vite
 	mv page.js show.js src/
 	chown -R "$(id -u)" .
-	own node "$tools/node_modules/vite/bin/vite.js" --host 127.0.0.1 --port 0 --strictPort --clearScreen false >vite.log 2>&1 &
-	local vite=$! origin=
-	trap "kill $vite; stop_server" EXIT
+	beside node "$tools/node_modules/vite/bin/vite.js" --host 127.0.0.1 --port 0 --strictPort --clearScreen false >vite.log 2>&1
+	local origin=
 	for _ in $(seq 100); do
 		origin=$(sed 's/\x1b\[[0-9;]*m//g' vite.log | grep -o 'http://127.0.0.1:[0-9]*' | head -n 1) && break
 		sleep 0.1
