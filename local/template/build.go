@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -97,7 +98,7 @@ type BaseError struct{ Base string }
 func (e *BaseError) Error() string {
 	program := map[string]string{"python-base": "python3", "node-base": "node"}[e.Base]
 	if program == "" {
-		return fmt.Sprintf("there is no base template %q", e.Base)
+		return fmt.Sprintf("there is no base template %q on this machine, or it is outdated", e.Base)
 	}
 	return fmt.Sprintf("the base template %s needs %s in /usr/bin or /usr/local/bin", e.Base, program)
 }
@@ -112,10 +113,6 @@ func (s *Store) Build(ctx context.Context, r Recipe, o Options) (Info, error) {
 	if r.Base == "" {
 		r.Base = "base"
 	}
-	base, ok := isolation.Base(r.Base)
-	if !ok {
-		return Info{}, &BaseError{r.Base}
-	}
 	if o.Getenv == nil {
 		o.Getenv = func(string) string { return "" }
 	}
@@ -125,9 +122,37 @@ func (s *Store) Build(ctx context.Context, r Recipe, o Options) (Info, error) {
 	if err := s.sweep(workPrefix); err != nil {
 		return Info{}, err
 	}
-	b := &building{store: s, recipe: &r, base: base, opt: o, ground: Ground(base)}
+	b := &building{store: s, recipe: &r, opt: o}
 	defer b.close()
+	if err := b.begin(); err != nil {
+		return Info{}, err
+	}
 	return b.run(ctx)
+}
+
+// begin takes over what the recipe's base has.
+func (b *building) begin() error {
+	r := b.recipe
+	if base, ok := isolation.Base(r.Base); ok {
+		b.base, b.ground = base, Ground(base)
+		return nil
+	}
+	from, err := b.store.Get(r.Base)
+	if err != nil || !b.store.Usable(from) {
+		return &BaseError{r.Base}
+	}
+	if b.release, err = b.store.keep(from.Layers); err != nil {
+		return fmt.Errorf("base template %s: %w", r.Base, err)
+	}
+	b.base, _ = isolation.Base(from.Base)
+	b.ground, b.layers = from.Ground, slices.Clone(from.Layers)
+	env := maps.Clone(from.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	maps.Copy(env, r.Env)
+	r.Env = env
+	return nil
 }
 
 // building is one Build.
@@ -145,9 +170,14 @@ type building struct {
 	// layers are the keys so far, topmost first, and held their locks.
 	layers []string
 	held   []*os.File
+	// release lets the base's layers go; nil = it has none.
+	release func()
 }
 
 func (b *building) close() {
+	if b.release != nil {
+		defer b.release()
+	}
 	if b.engine != nil {
 		if err := b.engine.Close(); err != nil && b.opt.Log != nil {
 			b.opt.Log.Warn("the sandboxes of a build did not end cleanly", "error", err)
@@ -166,7 +196,7 @@ func (b *building) run(ctx context.Context) (Info, error) {
 	}
 	r := b.recipe
 	info := Info{
-		Name: r.Name, Description: r.Description, Base: r.Base, Env: r.Env, Layers: b.layers,
+		Name: r.Name, Description: r.Description, Base: b.base.ID, Env: r.Env, Layers: b.layers,
 		Built: time.Now().UTC().Truncate(time.Second), Ground: b.ground,
 	}
 	for _, key := range b.layers {

@@ -110,6 +110,24 @@ find /usr/etc -mindepth 1 2>/dev/null | wc -l; touch /home/user/written && echo 
 	require.NotContains(t, b.inside("mine", "ls /home/user"), "written", "a sandbox writes to its own layer")
 }
 
+func TestTemplateStandsOnOneThatWasBuilt(t *testing.T) {
+	b := newBench(t)
+	lower := template.Recipe{Name: "lower", Env: map[string]string{"A": "low", "B": "low"}, Steps: []template.Step{run("", "echo one > /opt/one")}}
+	_, _, err := b.build(lower, template.Options{})
+	require.NoError(t, err)
+	upper := template.Recipe{Name: "upper", Base: "lower", Env: map[string]string{"B": "up"}, Steps: []template.Step{run("", "cat /opt/one > /opt/two")}}
+	info, _, err := b.build(upper, template.Options{})
+	require.NoError(t, err)
+	require.Len(t, info.Layers, 2)
+	require.Equal(t, "base", info.Base)
+	require.NoError(t, b.store.Remove("lower"))
+	require.Equal(t, "one\none\nlow up\n", b.inside("upper", "cat /opt/one /opt/two; echo $A $B"))
+	upper.Base = "lower"
+	_, _, err = b.build(upper, template.Options{})
+	var base *template.BaseError
+	require.ErrorAs(t, err, &base)
+}
+
 func TestFailedBuildLeavesNothingButTheStepsThatWereDone(t *testing.T) {
 	b := newBench(t)
 	r := template.Recipe{Name: "broken", Steps: []template.Step{

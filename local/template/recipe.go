@@ -15,7 +15,8 @@ type Recipe struct {
 	Name string
 	// Description is one line for lists.
 	Description string
-	// Base is the template that the first step starts from; "" is base.
+	// Base is the template that the first step starts from, one that was built or
+	// one that needs no build; "" is base.
 	Base string
 	// Env are variables of every process of its sandboxes. Steps have them too.
 	Env map[string]string
@@ -109,6 +110,9 @@ func (s *Step) check() error {
 	return nil
 }
 
+// maxTitle is how much of a command is its title.
+const maxTitle = 60
+
 // title is what a person reads.
 func (s *Step) title() string {
 	if s.Title != "" {
@@ -116,6 +120,9 @@ func (s *Step) title() string {
 	}
 	if s.Run != "" {
 		line, _, _ := strings.Cut(s.Run, "\n")
+		if runes := []rune(line); len(runes) > maxTitle {
+			line = string(runes[:maxTitle-1]) + "…"
+		}
 		return line
 	}
 	return "copy to " + s.Files[0].Path

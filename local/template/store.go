@@ -58,10 +58,11 @@ const (
 
 // Info is a template that was built.
 type Info struct {
-	Name        string            `json:"name"`
-	Description string            `json:"description,omitempty"`
-	Base        string            `json:"base"`
-	Env         map[string]string `json:"env,omitempty"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	// Base is the template that needs no build on which it stands.
+	Base string            `json:"base"`
+	Env  map[string]string `json:"env,omitempty"`
 	// Layers are the keys of its layers, topmost first.
 	Layers []string `json:"layers"`
 	// Built is when.

@@ -1,5 +1,7 @@
 package command
 
+import "time"
+
 // Template is `sandboxc template`.
 type Template struct {
 	Build  TemplateBuild  `cmd:"" help:"Build a template on this machine: one that comes with sandboxc, or one of your own."`
@@ -10,7 +12,7 @@ type Template struct {
 // TemplateBuild is `sandboxc template build`.
 type TemplateBuild struct {
 	Name    string   `arg:"" help:"The template: code-interpreter-v1, or the name of a new one."`
-	Base    string   `placeholder:"NAME" help:"Template to start from: base, python-base, node-base. Default: python-base with --pip, else base."`
+	Base    string   `placeholder:"NAME" help:"Template to start from, of this machine. Default: python-base with --pip, else base."`
 	Pip     []string `sep:"none" placeholder:"PACKAGE" help:"A Python package, as pip spells it."`
 	Copy    []string `sep:"none" placeholder:"SRC:DST" help:"A file or directory of this machine to copy in."`
 	Command []string `name:"run" sep:"none" placeholder:"COMMAND" help:"A line of bash, run as root."`
@@ -39,10 +41,10 @@ type TemplateRemove struct {
 
 // templateRow is a template as --json prints it.
 type templateRow struct {
-	Name        string `json:"name"`
-	State       string `json:"state"` // ready, not built, outdated
-	Base        string `json:"base,omitempty"`
-	Size        int64  `json:"size,omitempty"`
-	Built       string `json:"built,omitempty"`
-	Description string `json:"description,omitempty"`
+	Name        string    `json:"name"`
+	State       string    `json:"state"` // ready, not built, outdated
+	Base        string    `json:"base,omitempty"`
+	Size        int64     `json:"size,omitempty"` // bytes
+	Built       time.Time `json:"built,omitzero"`
+	Description string    `json:"description,omitempty"`
 }

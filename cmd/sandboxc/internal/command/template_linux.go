@@ -212,17 +212,17 @@ func (*TemplateList) Run(a *App) error {
 	}
 	var rows [][]string
 	for _, t := range all {
-		space := ""
-		if t.Size > 0 {
-			space = size(t.Size)
+		space, built := "", ""
+		if !t.Built.IsZero() {
+			space, built = size(t.Size), clock(t.Built)
 		}
-		rows = append(rows, []string{t.Name, t.State, space, t.Built, t.Description})
+		rows = append(rows, []string{t.Name, t.State, space, built, t.Description})
 	}
 	return a.Table(all, []string{"TEMPLATE", "STATE", "SIZE", "BUILT", "WHAT IT IS"}, rows)
 }
 
 func rowOf(info template.Info, state string) templateRow {
-	return templateRow{Name: info.Name, State: state, Base: info.Base, Size: info.Size, Built: clock(info.Built), Description: info.Description}
+	return templateRow{Name: info.Name, State: state, Base: info.Base, Size: info.Size, Built: info.Built, Description: info.Description}
 }
 
 // Run removes them.
