@@ -116,7 +116,7 @@ func (s *Sandbox) repeatKill(ctx context.Context, who plane.Selector, runs bool)
 // passes tells a failure that another attempt may not meet.
 func passes(err error) bool {
 	switch fault.CodeOf(err) {
-	case fault.CodeNetwork, fault.CodeConnectFailed, fault.CodeServiceUnavailable, fault.CodeRateLimit, fault.CodeRequestTimeout:
+	case fault.CodeNetwork, fault.CodeServiceUnavailable, fault.CodeRateLimit, fault.CodeRequestTimeout:
 		return true
 	}
 	return false
