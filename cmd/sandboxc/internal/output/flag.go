@@ -16,6 +16,8 @@ func flag(option fault.Option) string {
 		return "SANDBOX_" + strings.ToUpper(string(option))
 	case "request_timeout_ms":
 		return "SANDBOX_HTTP_TIMEOUT"
+	case "idle_timeout_ms": // nothing sets it here
+		return "the idle timeout"
 	case "sandbox_id":
 		return "ID"
 	case "command", "argv", "path", "source", "destination", "port", "handle", "signal":
