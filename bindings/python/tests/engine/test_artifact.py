@@ -125,6 +125,16 @@ def test_two_processes_compile_at_once(cache: Path) -> None:
     assert artifact.load(compile=False) is not None
 
 
+@pytest.mark.parametrize("home", ["absent", "file", ""])
+def test_a_home_that_is_not_there_is_not_made(cache: Path, monkeypatch: pytest.MonkeyPatch, home: str) -> None:
+    (cache.parent.parent / "file").write_text("")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(cache.parent.parent / home) if home else "relative")
+    assert artifact.load(compile=True) is not None
+    assert artifact.load(compile=False) is None
+    assert not (cache.parent.parent / "absent").exists()
+
+
 PROGRAM = """
 import asyncio, os, sys
 if sys.argv[1] == "none":

@@ -91,8 +91,8 @@ def _kept_path(digest: str) -> str | None:
     base = os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(base):
         home = os.path.expanduser("~")
-        if not os.path.isabs(home):
-            return None
+        if not os.path.isabs(home) or not os.path.isdir(home):
+            return None  # a home that is not there is not made
         base = os.path.join(home, ".cache")
     name = f"core-{digest[:32]}-wasmtime{_wasmtime_major()}-{sys.platform}-{_machine()}.cwasm"
     return os.path.join(base, "agent-sandbox", name)
