@@ -4,6 +4,7 @@ package local
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,13 +12,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-// kernelPrefix is an environment with Jupyter kernels, made of the system's Python.
+// kernelPrefix is an environment with Jupyter kernels, made of the system's
+// Python: AGENT_SANDBOX_KERNELS, or one that is made in the tree.
 func kernelPrefix(t *testing.T) string {
 	t.Helper()
+	if given := os.Getenv("AGENT_SANDBOX_KERNELS"); given != "" {
+		return given
+	}
 	out, err := exec.Command("../scripts/kernel-tools").Output()
 	require.NoError(t, err)
 	return strings.TrimSpace(string(out))
@@ -47,6 +53,53 @@ func TestCodeRunsInASandbox(t *testing.T) {
 	a := c.do("GET", "/contexts", "", m.inside(49999)...)
 	require.Contains(t, a.body, `"language":"python","cwd":"/home/user"`)
 	require.Equal(t, `"OK"`, c.do("GET", "/health", "", m.inside(49999)...).body)
+}
+
+func TestKernelsInASandboxEnd(t *testing.T) {
+	c, _ := newReal(t)
+	m := c.withKernels(kernelPrefix(t))
+	kernels := func() string { return c.run(m, "pgrep -c -f [i]pykernel_launcher || true") }
+	head := append(m.inside(49999), "Content-Type", "application/json")
+	require.Equal(t, "7", c.code(m, "x = 7; x", nil).Results[0]["text"])
+
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	_, err := c.try(ctx, "POST", "/execute", `{"code":"while True: pass"}`, head...)
+	cancel()
+	require.Error(t, err)
+	require.Equal(t, "7", c.code(m, "x", nil).Results[0]["text"], "a client that leaves interrupts")
+
+	for code, reason := range map[string]string{
+		"import os; os._exit(3)":             "exited with code 3",
+		"import ctypes; ctypes.string_at(0)": "segmentation fault",
+	} {
+		r := c.code(m, code, nil)
+		require.Equal(t, "KernelDied", r.Error["name"])
+		require.Contains(t, r.Error["value"], reason)
+		r = c.code(m, "1+1", nil)
+		require.Equal(t, "2", r.Results[0]["text"])
+		require.Contains(t, r.Stderr, reason)
+	}
+	require.Equal(t, "1\n", kernels())
+
+	a := c.do("POST", "/contexts", `{}`, head...)
+	var made struct{ ID string }
+	require.NoError(t, json.Unmarshal([]byte(a.body), &made), a.body)
+	require.Equal(t, "2\n", kernels())
+	require.Equal(t, 200, c.do("DELETE", "/contexts/"+made.ID, "", head...).status)
+	require.Equal(t, "1\n", kernels())
+	require.Equal(t, "0\n", c.run(m, "ls -A /run/sandboxc/kernels 2>/dev/null | wc -l"), "others see none of it")
+}
+
+func TestAKernelOutOfMemoryEndsAlone(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("limits of the sum are enforced for root")
+	}
+	c := newInterpreter(t)
+	m := c.create(`{"templateID":"code-interpreter-v1"}`)
+	r := c.code(m, "b = []\nwhile True: b.append(b'x' * 50_000_000)", nil)
+	require.Equal(t, "KernelDied", r.Error["name"])
+	require.Contains(t, r.Error["value"], "memory")
+	require.Equal(t, "2", c.code(m, "1+1", nil).Results[0]["text"])
 }
 
 func TestCodeWithoutKernelsNamesTheTemplate(t *testing.T) {
