@@ -29,7 +29,7 @@ type Error struct {
 	SandboxID string        // the sandbox concerned, when known
 	PID       uint32        // the process concerned, when known
 	Partial   any           // what was received before the failure (*core.CommandResult for commands, *core.Execution for code)
-	Option    Option        // the option that is wrong, as the method table spells it; may be empty
+	Option    Option        // the option that is wrong, as the language at hand shows it; may be empty
 
 	message, suggestion []Part // where Message and Suggestion name options; nil = nowhere
 }

@@ -35,7 +35,7 @@ export interface ErrorDetails {
   readonly pid?: number | undefined
   /** What was received before the failure (a CommandResult for commands, an Execution for code). */
   readonly partial?: CommandResult | Execution | undefined
-  /** The option that is wrong, as the method table spells it. */
+  /** The option that is wrong, as the language at hand shows it. */
   readonly option?: string | undefined
 }
 
@@ -72,7 +72,7 @@ export class SandboxError extends Error {
   declare readonly pid?: number | undefined
   /** What was received before the failure (a CommandResult for commands, an Execution for code). */
   declare readonly partial?: CommandResult | Execution | undefined
-  /** The option that is wrong, as the method table spells it. */
+  /** The option that is wrong, as the language at hand shows it. */
   declare readonly option?: string | undefined
 
   static {

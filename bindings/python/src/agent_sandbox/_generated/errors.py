@@ -74,7 +74,7 @@ class SandboxError(Exception):
         sandbox_id: The sandbox concerned, when known.
         pid: The process concerned, when known.
         partial: What was received before the failure (a CommandResult for commands, an Execution for code).
-        option: The option that is wrong, as the method table spells it.
+        option: The option that is wrong, as the language at hand shows it.
     """
 
     code: str = "E9000"
