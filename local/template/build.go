@@ -105,7 +105,7 @@ func (e *BaseError) Error() string {
 
 // Build makes a template. Steps whose layers are there already are not done
 // again; a build that fails leaves the finished ones for the next, and nothing
-// else. Errors are *InvalidError, *BaseError, *StepError or the system's.
+// else. Errors are *InvalidError, *BaseError, *StepError, *PlaceError or the system's.
 func (s *Store) Build(ctx context.Context, r Recipe, o Options) (Info, error) {
 	if err := r.Check(); err != nil {
 		return Info{}, err
@@ -118,6 +118,9 @@ func (s *Store) Build(ctx context.Context, r Recipe, o Options) (Info, error) {
 	}
 	if o.Events == nil {
 		o.Events = func(Event) {}
+	}
+	if err := checkPlace(s.dir); err != nil {
+		return Info{}, err
 	}
 	if err := s.sweep(workPrefix); err != nil {
 		return Info{}, err
