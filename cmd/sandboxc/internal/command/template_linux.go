@@ -41,7 +41,7 @@ func (t *TemplateBuild) Run(a *App) error {
 	})
 	show.stop()
 	if err != nil {
-		return t.explain(a, ctx, err)
+		return t.explain(ctx, a, err)
 	}
 	return a.Line(rowOf(info, "ready"), "%s is ready: %s", info.Name, size(info.Size))
 }
@@ -95,7 +95,7 @@ func (t *TemplateBuild) recipe() (template.Recipe, error) {
 }
 
 // explain puts an error of a build into ours, after what the step said last.
-func (*TemplateBuild) explain(a *App, ctx context.Context, err error) error {
+func (*TemplateBuild) explain(ctx context.Context, a *App, err error) error {
 	var invalid *template.InvalidError
 	var base *template.BaseError
 	var step *template.StepError
