@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import pathlib
 import ssl
@@ -19,6 +20,9 @@ class Authority:
         self.file = str(pathlib.Path(self._directory.name) / "ca.pem")
         self._authority.cert_pem.write_to_path(self.file)
 
+    def forget(self) -> None:
+        self._directory.cleanup()
+
     def server(self, *names: str) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._authority.issue_cert(*(names or ("127.0.0.1", "localhost", "x.test"))).configure_cert(context)
@@ -27,4 +31,6 @@ class Authority:
 
 @functools.cache
 def authority() -> Authority:
-    return Authority()
+    made = Authority()
+    atexit.register(made.forget)
+    return made
