@@ -218,8 +218,8 @@ function taking(open) {
 }
 
 function managing(name, argument) {
-  return (s, { sandboxId, ...p }, signal) => {
-    const given = argument ? [p[argument]] : []
+  return (s, { sandboxId, [argument]: first, ...p }, signal) => {
+    const given = argument ? [first] : []
     if (sandboxId === undefined && s.current) return s.current[name](...given, { ...p, signal })
     return s.sdk.Sandbox[name](sandboxId, ...given, { ...s.options, ...p, signal })
   }
