@@ -55,7 +55,7 @@ func (g *gatherer) Counted(n int64) error {
 }
 
 func (g *gatherer) Output(ch plane.Channel, text []byte) error {
-	m := OutputMessage{Line: string(text), Error: ch == plane.Stderr}
+	m := OutputMessage{Line: toText(text), Error: ch == plane.Stderr}
 	keep, tell := &g.execution.Logs.Stdout, g.o.OnStdout
 	if m.Error {
 		keep, tell = &g.execution.Logs.Stderr, g.o.OnStderr
@@ -83,6 +83,9 @@ func (g *gatherer) Result(piece []byte, last bool) error {
 	}
 	return nil
 }
+
+// Pause: nothing is held back.
+func (g *gatherer) Pause() error { return nil }
 
 func (g *gatherer) Raised(e *CodeError) error {
 	g.execution.Error = e

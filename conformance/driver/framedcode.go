@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 
@@ -37,17 +38,29 @@ func (c *framedCall) runCode() (any, error) {
 }
 
 func (k *coding) output(s host.Stream, b []byte) {
-	logs := &k.execution.Logs
 	switch s {
-	case host.Stdout:
-		logs.Stdout = append(logs.Stdout, string(b))
-		k.tell("stdout_text", string(b))
-	case host.Stderr:
-		logs.Stderr = append(logs.Stderr, string(b))
-		k.tell("stderr_text", string(b))
+	case host.Messages:
+		n := int(binary.LittleEndian.Uint32(b))
+		sizes, texts := b[4:4+4*n], b[4+4*n:]
+		for ; len(sizes) > 0; sizes = sizes[4:] {
+			size := binary.LittleEndian.Uint32(sizes)
+			k.message(texts[:size>>1], size&1 == 1)
+			texts = texts[size>>1:]
+		}
 	case host.Object:
 		k.object = append(k.object, b...)
 	}
+}
+
+func (k *coding) message(b []byte, stderr bool) {
+	var decoder core.TextDecoder
+	text := decoder.Decode(b) + decoder.Flush()
+	keep, kind := &k.execution.Logs.Stdout, "stdout_text"
+	if stderr {
+		keep, kind = &k.execution.Logs.Stderr, "stderr_text"
+	}
+	*keep = append(*keep, text)
+	k.tell(kind, text)
 }
 
 func (k *coding) event(kind string, text json.RawMessage) {

@@ -55,6 +55,8 @@ func (h *heard) Output(ch plane.Channel, text []byte) error {
 
 func (h *heard) Result(piece []byte, last bool) error { return h.note(h.CodeSink.Result(piece, last)) }
 
+func (h *heard) Pause() error { return h.note(h.CodeSink.Pause()) }
+
 func (h *heard) Raised(e *plane.CodeError) error { return h.note(h.CodeSink.Raised(e)) }
 
 // Execute runs code to its end. Code that nobody waits for any more, because ctx
@@ -125,6 +127,9 @@ func (x *execution) read() error {
 		}
 		x.alive()
 		used, err := x.lines.push(chunk)
+		if err == nil {
+			err = x.sink.Pause()
+		}
 		switch {
 		case x.sink.failed != nil:
 			return x.sink.failed

@@ -108,3 +108,4 @@ func (deaf) Counted(int64) error                { return nil }
 func (deaf) Output(plane.Channel, []byte) error { return nil }
 func (deaf) Result([]byte, bool) error          { return nil }
 func (deaf) Raised(*plane.CodeError) error      { return nil }
+func (deaf) Pause() error                       { return nil }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agent-sandbox/agent-sandbox/core/plane"
 )
@@ -126,7 +127,23 @@ func (l *lines) full(dst []byte) ([]byte, error) {
 	case l.kind == lineResult:
 		return dst[:0], l.sink.Result(dst, false)
 	}
-	return dst[:0], l.sink.Output(l.channel(), dst)
+	cut := wholeCharacters(dst)
+	err := l.sink.Output(l.channel(), dst[:cut])
+	return append(dst[:0], dst[cut:]...), err
+}
+
+// wholeCharacters is the length of b without the beginning of a character at its
+// end.
+func wholeCharacters(b []byte) int {
+	for n := 1; n < utf8.UTFMax && n < len(b); n++ {
+		if c := b[len(b)-n]; utf8.RuneStart(c) {
+			if utf8.FullRune(b[len(b)-n:]) {
+				break
+			}
+			return len(b) - n
+		}
+	}
+	return len(b)
 }
 
 // value: when the kind is known, so is what becomes of the rest.

@@ -26,7 +26,7 @@ func (h *heap) Counted(n int64) error {
 }
 
 func (h *heap) Output(ch plane.Channel, text []byte) error {
-	h.all = append(h.all, fmt.Sprintf("%d %s", ch, text))
+	h.all = append(h.all, fmt.Sprintf("%d %s", ch, strings.ToValidUTF8(string(text), "�")))
 	return nil
 }
 
@@ -38,6 +38,8 @@ func (h *heap) Result(piece []byte, last bool) error {
 	}
 	return nil
 }
+
+func (h *heap) Pause() error { return nil }
 
 func (h *heap) Raised(e *plane.CodeError) error {
 	h.all = append(h.all, fmt.Sprintf("error %s|%s|%s", e.Name, e.Value, e.Traceback))
@@ -112,7 +114,7 @@ func TestLinesThatAreNone(t *testing.T) {
 	for _, answer := range []string{
 		"<html>", "[1]", "null", `"a"`, "event: x", `data: {"type":"stdout"}`, `{type:1}`, `{"a" 1}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1 "b":2}`,
 		`{"a":tru}`, `{"a":01}`, `{"a":1.}`, `{"a":.5}`, `{"a":1e}`, `{"a":-}`, `{"a":+1}`, `{"a":nan}`, `{"a":[1}`, `{"a":{"b":1]}`, `{"a":[,]}`, `{"a":[1,]}`, `{"a":{"b"}}`,
-		`{"type":"result","a":"\x"}`, `{"type":"result","a":"\u12g4"}`, "{\"type\":\"stdout\",\"text\":\"cut\n{\"", `{"a":1}}`, `{"a":"b"]`,
+		`{"type":"result","a":"\x"}`, `{"type":"result","a":"\u12g4"}`, "{\"type\":\"stdout\",\"text\":\"cut\n{\"type\":\"stdout\"}", "{\"type\":\"result\",\"text\":\"cut\n", `{"a":1}}`, `{"a":"b"]`,
 		`{"a":` + strings.Repeat("[", 501) + `}`, `{"` + strings.Repeat("k", 2000) + `":1}`,
 	} {
 		for _, size := range []int{1, 1 << 20} {
@@ -147,8 +149,7 @@ func TestALongMessageComesInPiecesOfOneSize(t *testing.T) {
 }
 
 func TestMemoryDoesNotGrowWithAResult(t *testing.T) {
-	l := newLines(&heap{})
-	l.sink = silent{}
+	l := newLines(deaf{})
 	_, err := l.push([]byte(`{"type":"result","png":"`))
 	require.NoError(t, err)
 	piece := bytes.Repeat([]byte("QUJD"), 16<<10)
@@ -164,8 +165,6 @@ func TestMemoryDoesNotGrowWithAResult(t *testing.T) {
 	}
 	require.Less(t, cap(l.dst)+cap(l.early), 4<<20)
 }
-
-type silent struct{ deaf }
 
 // FuzzLines compares what lines say with encoding/json, whole and in pieces.
 func FuzzLines(f *testing.F) {

@@ -23,7 +23,8 @@ type text struct {
 
 // read takes b up to the end of the string, or as far as dst has room. done says
 // that the string has ended. WebAssembly runs loops over single bytes slowly: what
-// is plain is found and copied in runs.
+// needs no change is found and copied in runs. Characters that are broken stay so
+// in text, whose reader replaces them.
 func (t *text) read(dst, b []byte, room int) (out []byte, used int, done bool, err error) {
 	quote, slash := -1, -1 // where the next ones are; quote, or the end, when there is none
 	for used < len(b) && len(dst) < room {
@@ -42,14 +43,20 @@ func (t *text) read(dst, b []byte, room int) (out []byte, used int, done bool, e
 			slash = index(b, used, quote, '\\')
 		}
 		stop := min(slash, used+room-len(dst))
-		if n := plain(b[used:stop]); n > 0 {
-			dst = append(t.settled(dst), b[used:used+n]...)
+		n := stop - used
+		if !t.plain {
+			n = plain(b[used:stop])
+		}
+		if n > 0 {
+			if t.high != 0 {
+				dst = t.settled(dst)
+			}
+			dst = append(dst, b[used:used+n]...)
 			used += n
 		}
 		switch {
 		case used == len(b):
 		case used < stop:
-			n := 0
 			if dst, n, err = t.odd(t.settled(dst), b[used:stop], room); err != nil {
 				return dst, used, false, err
 			}
@@ -58,7 +65,11 @@ func (t *text) read(dst, b []byte, room int) (out []byte, used int, done bool, e
 		case used == quote:
 			return t.settled(dst), used + 1, true, nil
 		default:
-			n := 0
+			if t.plain && t.high == 0 && used+1 < len(b) && unescaped[b[used+1]] != 0 { // most of them
+				dst = append(dst, unescaped[b[used+1]])
+				used += 2
+				continue
+			}
 			if dst, n, err = t.escaped(dst, b[used:], room); err != nil {
 				return dst, used, false, err
 			}
@@ -82,9 +93,10 @@ func plain(b []byte) int {
 	n := 0
 	for ; len(b)-n >= 8; n += 8 {
 		p := (*[8]byte)(b[n:])
-		// The highest bit is set in c or in c-' ' where c is not plain.
-		odd := p[0] | (p[0] - ' ') | p[1] | (p[1] - ' ') | p[2] | (p[2] - ' ') | p[3] | (p[3] - ' ') |
-			p[4] | (p[4] - ' ') | p[5] | (p[5] - ' ') | p[6] | (p[6] - ' ') | p[7] | (p[7] - ' ')
+		b0, b1, b2, b3 := uint64(p[0]), uint64(p[1]), uint64(p[2]), uint64(p[3])
+		b4, b5, b6, b7 := uint64(p[4]), uint64(p[5]), uint64(p[6]), uint64(p[7])
+		// A bit from 0x80 on is set in c, or in c-' ', where c is not plain.
+		odd := b0 | b1 | b2 | b3 | b4 | b5 | b6 | b7 | (b0 - ' ') | (b1 - ' ') | (b2 - ' ') | (b3 - ' ') | (b4 - ' ') | (b5 - ' ') | (b6 - ' ') | (b7 - ' ')
 		if odd >= utf8.RuneSelf {
 			break
 		}
@@ -107,7 +119,7 @@ func (t *text) odd(dst, b []byte, room int) (out []byte, used int, err error) {
 		case c == '\n':
 			return dst, used, errCutString
 		case c < ' ':
-			dst = t.control(dst, c)
+			dst = control(dst, c)
 			used++
 		default:
 			return dst, used, nil
@@ -212,10 +224,7 @@ func broken(b []byte) int {
 const digits = "0123456789abcdef"
 
 // control writes a character that JSON wants to see escaped.
-func (t *text) control(dst []byte, c byte) []byte {
-	if t.plain {
-		return append(dst, c)
-	}
+func control(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 }
 

@@ -2,6 +2,7 @@ package method
 
 import (
 	"context"
+	"encoding/binary"
 
 	"github.com/agent-sandbox/agent-sandbox/core"
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
@@ -91,35 +92,66 @@ func code() []Method {
 // runCode sends to the caller what code gives; keeping it is the caller's.
 func runCode(ctx context.Context, c *Call, s *core.Sandbox, p *SandboxRunCode) (*CodeEnd, error) {
 	end := &CodeEnd{}
-	if err := s.ExecuteCode(ctx, p.Code, p.options(), codeCaller{c.Caller, end}); err != nil {
-		if e := fault.As(err); e != nil {
-			e.Partial = end
-		}
-		return nil, err
+	sink := &codeCaller{caller: c.Caller, end: end}
+	err := s.ExecuteCode(ctx, p.Code, p.options(), sink)
+	_ = sink.Pause()
+	if err == nil {
+		return end, nil
 	}
-	return end, nil
+	if e := fault.As(err); e != nil {
+		e.Partial = end
+	}
+	return nil, err
 }
 
-// codeCaller is the caller as the sink of a run.
+// codeCaller is the caller as the sink of a run. There may be very many messages:
+// those that come together are given together.
 type codeCaller struct {
-	Caller
-	end *CodeEnd
+	caller Caller
+	end    *CodeEnd
+	sizes  []byte // of the messages that wait
+	texts  []byte
+	batch  []byte
 }
 
-func (c codeCaller) Counted(n int64) error {
+// mostWaiting is how many bytes of messages are given at once.
+const mostWaiting = 1 << 20
+
+func (c *codeCaller) Counted(n int64) error {
 	c.end.ExecutionCount = &n
 	return nil
 }
 
-func (c codeCaller) Output(ch plane.Channel, text []byte) error {
-	c.Caller.Output(ch, text)
+func (c *codeCaller) Output(ch plane.Channel, text []byte) error {
+	size := uint32(len(text)) << 1 //nolint:gosec // a piece is about a mebibyte
+	if ch == plane.Stderr {
+		size |= 1
+	}
+	c.sizes = binary.LittleEndian.AppendUint32(c.sizes, size)
+	c.texts = append(c.texts, text...)
+	if len(c.texts) < mostWaiting {
+		return nil
+	}
+	return c.Pause()
+}
+
+// Pause gives the messages that wait.
+func (c *codeCaller) Pause() error {
+	if len(c.sizes) == 0 {
+		return nil
+	}
+	c.batch = binary.LittleEndian.AppendUint32(c.batch[:0], uint32(len(c.sizes)/4)) //nolint:gosec // as above
+	c.batch = append(append(c.batch, c.sizes...), c.texts...)
+	c.caller.Output(plane.Messages, c.batch)
+	c.sizes, c.texts = c.sizes[:0], c.texts[:0]
 	return nil
 }
 
-func (c codeCaller) Result(piece []byte, last bool) error {
-	c.Caller.Output(plane.Object, piece)
+func (c *codeCaller) Result(piece []byte, last bool) error {
+	_ = c.Pause()
+	c.caller.Output(plane.Object, piece)
 	if last {
-		c.Event("result", nil)
+		c.caller.Event("result", nil)
 	}
 	return nil
 }
@@ -129,8 +161,9 @@ type raised struct {
 	Error *core.CodeError `json:"error"`
 }
 
-func (c codeCaller) Raised(e *core.CodeError) error {
+func (c *codeCaller) Raised(e *core.CodeError) error {
+	_ = c.Pause()
 	c.end.Error = e
-	c.Event("error", raised{e})
+	c.caller.Event("error", raised{e})
 	return nil
 }

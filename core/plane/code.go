@@ -2,8 +2,11 @@ package plane
 
 import "context"
 
-// Object is the channel of the JSON of results, where output goes by channel.
-const Object = PTY + 1
+// What a run of code gives, where output goes by channel.
+const (
+	Messages = PTY + 1 + iota // what it prints, several messages at once: wasm/ABI.md, MESSAGES
+	Object                    // the JSON of a result
+)
 
 // CodeContext is one state of an interpreter: what code defines in it stays for
 // the next run.
@@ -39,14 +42,17 @@ type CodeError struct {
 type CodeSink interface {
 	// Counted gives the number of the execution in its context.
 	Counted(n int64) error
-	// Output gives whole characters. A message of less than a mebibyte comes in one
-	// piece.
+	// Output gives whole characters, where they are not broken: text is the reader's
+	// view of them. A message of less than a mebibyte comes in one piece.
 	Output(ch Channel, text []byte) error
 	// Result gives a piece of the JSON object of a result; last says that it is
 	// complete. It is valid JSON in UTF-8, without NaN and infinity.
 	Result(piece []byte, last bool) error
 	// Raised says that the code raised an error.
 	Raised(e *CodeError) error
+	// Pause says that nothing more is at hand: a sink that gathers gives on what it
+	// has.
+	Pause() error
 }
 
 // Interpreter is the part of a data plane that runs code in kernels.

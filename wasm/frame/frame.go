@@ -56,7 +56,8 @@ const (
 	Error       Kind = 82
 	Done        Kind = 83
 	InputWanted Kind = 84
-	Object      Kind = 85
+	Messages    Kind = 85
+	Object      Kind = 86
 )
 
 // Version of the ABI.

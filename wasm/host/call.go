@@ -41,7 +41,9 @@ const (
 	Stdout = Stream(frame.Stdout)
 	Stderr = Stream(frame.Stderr)
 	PTY    = Stream(frame.PTY)
-	Object = Stream(frame.Object) // the JSON of results of code
+
+	Messages = Stream(frame.Messages) // what code prints
+	Object   = Stream(frame.Object)   // the JSON of its results
 )
 
 // bodyPiece marks bulk data in an operation's queue. It is no frame.

@@ -171,7 +171,7 @@ func (h *Host) perform(f frame.Frame) {
 		h.setTimer(k, f)
 	case frame.HTTPAbort, frame.WSClose, frame.TimerClear:
 		h.stop(k)
-	case frame.Stdout, frame.Stderr, frame.PTY, frame.Object, frame.Event, frame.Result, frame.Error:
+	case frame.Stdout, frame.Stderr, frame.PTY, frame.Messages, frame.Object, frame.Event, frame.Result, frame.Error:
 		o.push(f.Kind, append([]byte(nil), f.Payload...))
 	case frame.InputWanted:
 		o.wanted()

@@ -18,7 +18,7 @@ var kinds = map[engine.OutKind]frame.Kind{
 }
 
 // channels are the frames of plane.Channel.
-var channels = [...]frame.Kind{frame.Stdout, frame.Stderr, frame.PTY, frame.Object}
+var channels = [...]frame.Kind{frame.Stdout, frame.Stderr, frame.PTY, frame.Messages, frame.Object}
 
 // take writes one order of the engine.
 func (s *Shell) take(o *engine.Out) {

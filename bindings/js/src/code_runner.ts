@@ -114,12 +114,28 @@ class CodeRunner implements Listener {
   }
 
   output(channel: number, bytes: Uint8Array): void {
-    const text = this.#decoder.decode(bytes)
-    if (channel === Out.object) {
-      this.#pieces.push(text)
-      return
+    if (channel === Out.object) this.#pieces.push(this.#decoder.decode(bytes))
+    else this.#messages(bytes)
+  }
+
+  /** There may be very many: they are decoded together where each byte is a character. */
+  #messages(bytes: Uint8Array): void {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    const count = view.getUint32(0, true)
+    const texts = bytes.subarray(4 + 4 * count)
+    const all = this.#decoder.decode(texts)
+    const whole = all.length === texts.length
+    let at = 0
+    for (let i = 1; i <= count; i++) {
+      const size = view.getUint32(4 * i, true)
+      const end = at + (size >>> 1)
+      const text = whole ? all.slice(at, end) : this.#decoder.decode(texts.subarray(at, end))
+      this.#message(text, (size & 1) === 1)
+      at = end
     }
-    const error = channel === Out.stderr
+  }
+
+  #message(text: string, error: boolean): void {
     const kept = error ? this.#stderr : this.#stdout
     kept.push(text)
     const call = error ? this.#callbacks.onStderr : this.#callbacks.onStdout

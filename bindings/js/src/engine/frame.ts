@@ -50,7 +50,8 @@ export const Out = {
   error: 82,
   done: 83,
   inputWanted: 84,
-  object: 85,
+  messages: 85,
+  object: 86,
 } as const
 
 /** Version of the ABI. */

@@ -140,6 +140,7 @@ export class Operation {
       case Out.stdout:
       case Out.stderr:
       case Out.pty:
+      case Out.messages:
       case Out.object:
         if (!this.#muted) this.#request.listener?.output(f.kind, f.payload)
         return
