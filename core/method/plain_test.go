@@ -34,7 +34,8 @@ func TestPlainParametersAreReadAsEncodingJSONReadsThem(t *testing.T) {
 func TestPlainResultsAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
 	for _, value := range []scan.Appender{
 		(*CommandEnd)(nil), &CommandEnd{}, &CommandEnd{ExitCode: -1, ExecutionTimeMS: 12},
-		&CommandEnd{ExitCode: 137, Signal: "killed", Error: "é \"out of memory\"\n"}, started{PID: 1<<32 - 1},
+		&CommandEnd{ExitCode: 137, Signal: "killed", Error: "é \"out of memory\"\n"},
+		started{PID: 1<<32 - 1},
 	} {
 		want, err := json.Marshal(value)
 		require.NoError(t, err)
