@@ -32,6 +32,8 @@ type HostOptions struct {
 	Env []string
 	// Resolver is nil for the system's.
 	Resolver Resolver
+	// Dial connects to an address that the rules let through; nil dials it.
+	Dial func(context.Context, netip.AddrPort) (net.Conn, error)
 	// Log gets what was refused and why, never a secret. nil is silent.
 	Log *slog.Logger
 }
@@ -68,7 +70,9 @@ func NewHost(opt HostOptions) *Host {
 		h.registries = sync.OnceValue(newTools(opt.Env, "/").endpoints)
 		h.proxy.tools = sync.OnceValue(newTools(opt.Env, "/").proxies)
 	}
-	h.dialAddr = dialDirect
+	if h.dialAddr = opt.Dial; h.dialAddr == nil {
+		h.dialAddr = dialDirect
+	}
 	return h
 }
 

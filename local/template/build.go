@@ -343,7 +343,7 @@ func (b *building) prepare(ctx context.Context) (err error) {
 		return nil
 	}
 	b.host = hostSettings(b.opt.Getenv)
-	b.network = egress.NewHost(egress.HostOptions{Registries: true, Env: b.opt.Environ, Log: b.opt.Log})
+	b.network = b.host.network(b.opt.Environ, b.opt.Log)
 	b.engine, err = isolation.Open(ctx, isolation.Config{
 		StateDir: filepath.Join(b.opt.StateDir, "boxes"), Binary: b.opt.Binary, Pool: -1, Built: b.parent, Log: b.opt.Log,
 	})

@@ -5,6 +5,7 @@ package template_test
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -132,4 +133,45 @@ func (b *bench) noneHas(text string) {
 		return err
 	}))
 	require.Positive(b, files)
+}
+
+func TestPackagesComeFromAnIndexOnTheHostsLoopback(t *testing.T) {
+	needPython(t)
+	b := newBench(t)
+	dir := t.TempDir()
+	writeWheel(t, dir)
+	index := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		switch {
+		case user != "me" || password != "hunter5":
+			w.Header().Set("WWW-Authenticate", "Basic")
+			w.WriteHeader(http.StatusUnauthorized)
+		case r.URL.Path == "/simple/tinything/":
+			// As devpi does: by the name that it was called.
+			_, _ = fmt.Fprintf(w, `<a href="http://%s/files/tinything-1.0-py3-none-any.whl">tinything-1.0-py3-none-any.whl</a>`, r.Host)
+		default:
+			http.ServeFile(w, r, filepath.Join(dir, filepath.Base(r.URL.Path)))
+		}
+	}))
+	t.Cleanup(index.Close)
+	other := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(other.Close)
+	_, port, _ := strings.Cut(strings.TrimPrefix(other.URL, "http://"), ":")
+	environ := []string{"PIP_INDEX_URL=" + strings.Replace(index.URL, "://", "://me:hunter5@", 1) + "/simple"}
+	r := template.Recipe{Name: "nearby", Base: "python-base", Steps: []template.Step{
+		template.Pip([]string{"tinything"}),
+		run("another port of the host", "python3 -c 'import urllib.request as u; u.urlopen(\"http://host-loopback.internal:"+port+"\", timeout=5)' 2>&1 | tail -1"),
+	}}
+	_, l, err := b.build(r, template.Options{Environ: environ, Getenv: func(name string) string {
+		for _, v := range environ {
+			if value, ok := strings.CutPrefix(v, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}})
+	require.NoError(t, err, l.text.String())
+	require.NotContains(t, l.text.String(), "404", "only what the settings name is reached")
+	require.Equal(t, "tiny\n", b.inside("nearby", `python3 -c 'import tinything; print(tinything.word)'`))
+	b.noneHas("hunter5")
 }

@@ -18,6 +18,8 @@ type settings struct {
 	pip, npm []byte
 	// links are directories of this machine that pip finds packages in.
 	links []string
+	// inner are the URLs on this machine's loopback, as they are named inside.
+	inner []string
 	// bundles are files with further certificates that the tools trust.
 	bundles []string
 }
@@ -25,8 +27,9 @@ type settings struct {
 // pipKept are the settings of pip that matter inside: where packages are, and how
 // patient to be. Its proxy is the business of this machine's side of the network.
 var pipKept = [...]string{
-	"index-url", "extra-index-url", "find-links", "trusted-host", "no-index", "timeout", "retries",
+	"index-url", "extra-index-url", "find-links", "no-index", "timeout", "retries",
 	"only-binary", "no-binary", "prefer-binary", "pre",
+	"trusted-host", // after all that name hosts
 }
 
 // host reads the configuration of whoever builds. getenv reads the environment.
@@ -38,8 +41,16 @@ func hostSettings(getenv func(string) string) *settings {
 	pip.WriteString("[global]\n")
 	for _, name := range pipKept {
 		value := values[name]
-		if name == "find-links" {
+		switch name {
+		case "find-links":
 			value = s.takeLinks(value)
+		case "index-url", "extra-index-url":
+			value = s.takeURLs(value)
+		case "trusted-host":
+			// pip trusts its own machine unasked.
+			if len(s.inner) > 0 {
+				value = strings.TrimSpace(value + "\n\t" + loopbackName)
+			}
 		}
 		if value != "" {
 			_, _ = fmt.Fprintf(&pip, "%s = %s\n", name, value)
@@ -57,7 +68,7 @@ func (s *settings) takeLinks(value string) string {
 	for _, word := range strings.Fields(value) {
 		path := strings.TrimPrefix(word, "file://")
 		if !filepath.IsAbs(path) {
-			kept = append(kept, word)
+			kept = append(kept, s.takeURL(word))
 			continue
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -166,13 +177,13 @@ func (h *hostFiles) npm(s *settings) []byte {
 			case name == "cafile":
 				s.trust(value)
 			case npmKept.MatchString(name):
-				_, _ = fmt.Fprintf(&out, "%s=%s\n", name, value)
+				_, _ = fmt.Fprintf(&out, "%s=%s\n", s.takeKey(name), s.takeURL(value))
 			}
 		}
 	}
 	for _, variable := range []string{"npm_config_registry", "NPM_CONFIG_REGISTRY"} {
 		if v := h.getenv(variable); v != "" {
-			_, _ = fmt.Fprintf(&out, "registry=%s\n", v)
+			_, _ = fmt.Fprintf(&out, "registry=%s\n", s.takeURL(v))
 		}
 	}
 	s.trust(h.getenv("npm_config_cafile"))

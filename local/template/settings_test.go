@@ -42,6 +42,11 @@ func TestPipSettingsOfTheHostServeTheBuild(t *testing.T) {
 			want:  []string{"index-url = https://variable/\n", "extra-index-url = https://a/\n\thttps://b/\n"},
 			never: []string{"file"},
 		},
+		"loopback has another name": {
+			env:   map[string]string{"PIP_INDEX_URL": "http://u:p@localhost:3141/root/pypi", "PIP_EXTRA_INDEX_URL": "http://[::1]:8080/x https://far/", "PIP_NO_INDEX": "0"},
+			want:  []string{"index-url = http://u:p@host-loopback.internal:3141/root/pypi\n", "\thttps://far/\n", "http://host-loopback.internal:8080/x\n", "trusted-host = host-loopback.internal\n", "no-index = 0\n"},
+			never: []string{"localhost", "::1"},
+		},
 		"the later file wins": {
 			files: map[string]string{".pip/pip.conf": "[global]\nindex-url=https://old/\n", ".config/pip/pip.conf": "# note\n[global]\nindex-url=https://new/\n"},
 			want:  []string{"index-url = https://new/\n"},
@@ -75,4 +80,8 @@ func TestNpmSettingsOfTheHostServeTheBuild(t *testing.T) {
 	require.NotContains(t, got, "proxy")
 	require.NotContains(t, got, "ignore-scripts")
 	require.Contains(t, s.bundles, "/ca.pem")
+
+	s = machine(t, map[string]string{".npmrc": "registry=http://127.0.0.1:4873/\n//127.0.0.1:4873/:_authToken=tok\n"}, nil)
+	require.Contains(t, string(s.npm), "registry=http://host-loopback.internal:4873/\n//host-loopback.internal:4873/:_authToken=tok\n")
+	require.Equal(t, []string{"http://host-loopback.internal:4873/"}, s.inner)
 }
