@@ -61,7 +61,7 @@ func (p *Pages) NextToken() string { return p.spec.NextToken }
 // other error the same page may be asked for again.
 func (p *Pages) NextItems(ctx context.Context) ([]Info, error) {
 	if p.over {
-		return nil, fault.InvalidArgument("the list has no more pages").Suggest("check HasNext first")
+		return nil, fault.InvalidArgument("the list has no more pages").Suggest("ask first whether there is one")
 	}
 	page, err := p.client.control.List(ctx, p.spec)
 	if err != nil {

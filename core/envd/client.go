@@ -185,7 +185,7 @@ func (c *Client) full(e, said *fault.Error) error {
 func (c *Client) gone(e *fault.Error) error {
 	g := fault.New(fault.CodeSandboxNotFound, "sandbox %s is not running: it was killed or its lifetime ended", c.cfg.SandboxID).Because(e)
 	g.Status, g.SandboxID, g.PID, g.Partial = e.Status, c.cfg.SandboxID, e.PID, e.Partial
-	return g.Suggest("create a new sandbox, or raise its timeout")
+	return g.Suggest("create a new sandbox, or raise its %s", fault.Option("timeout_ms"))
 }
 
 // saysPaused: traffic to envd's port is refused by the gateway, which names the
@@ -195,7 +195,7 @@ func saysPaused(e *connect.Error) bool { return e.Plain && e.Status == 403 && e.
 func (c *Client) paused(e *fault.Error) error {
 	p := fault.New(fault.CodeSandboxPaused, "sandbox %s is paused, and traffic does not wake it: %s", c.cfg.SandboxID, e.Message).Because(e)
 	p.Status, p.SandboxID, p.PID, p.Partial = e.Status, c.cfg.SandboxID, e.PID, e.Partial
-	return p.Suggest("resume it first, or create sandboxes with auto_resume")
+	return p.Suggest("resume it first, or create sandboxes with %s", fault.Option("auto_resume"))
 }
 
 const probeClock = 5 * time.Second
