@@ -9,9 +9,15 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** The sandboxc program: SANDBOXC, else built from this tree. */
-async function program() {
-  if (process.env.SANDBOXC) return process.env.SANDBOXC
+let built
+
+/** The sandboxc program: SANDBOXC, else built from this tree; once, since another build is none of a server's own. */
+function program() {
+  built ??= process.env.SANDBOXC ? Promise.resolve(process.env.SANDBOXC) : build()
+  return built
+}
+
+async function build() {
   const out = join(root, '.tmp/test-browser/sandboxc')
   await run('go', ['build', '-o', out, './cmd/sandboxc'], { cwd: root })
   return out
