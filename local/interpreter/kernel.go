@@ -18,9 +18,9 @@ import (
 
 // kernel is one running kernel.
 type kernel struct {
-	spec    kernelspec.Spec
+	spec kernelspec.Spec
 	// env are the variables that it was started with, or given later.
-	env map[string]string
+	env     map[string]string
 	session *jupyter.Session
 	at      *jupyter.Endpoints
 	dir     string

@@ -235,9 +235,10 @@ func TestRestartAndRemovalEndWhatRuns(t *testing.T) {
 
 func TestManyContextsLeaveNoProcess(t *testing.T) {
 	s := serveKernels(t)
-	count := 20
-	if testing.Short() {
-		count = 4
+	// Each takes half a second of two processors.
+	count := 6
+	if os.Getenv("SOAK") != "" {
+		count = 20
 	}
 	var mu sync.Mutex
 	var pids []int
