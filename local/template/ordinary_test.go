@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/agent-sandbox/agent-sandbox/local/template"
 )
 
 // ordinaryID is the account that the tests run as once more.
@@ -33,13 +35,27 @@ func TestOrdinaryUser(t *testing.T) {
 	self, err := os.ReadFile("/proc/self/exe")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(binary, self, 0o755)) //nolint:gosec // another account runs it
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.run", "^Test(Built|Failed|Cancelled|Packages)")
+	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.run", "^Test(Built|Failed|Cancelled|Packages|Shipped)")
 	cmd.Dir = home
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "SOAK=" + os.Getenv("SOAK")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinaryID, Gid: ordinaryID}}
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
 	require.Contains(t, string(out), "--- PASS: TestPackages")
+}
+
+// TestShippedTemplateWorks builds it from the registries, which takes a minute.
+// Run by root, other tests do the same with one that they share.
+func TestShippedTemplateWorks(t *testing.T) {
+	if os.Getenv("SOAK") == "" || os.Geteuid() == 0 {
+		t.Skip("for full counts, as an ordinary user")
+	}
+	needPython(t)
+	b := newBench(t)
+	r, _ := template.Shipped(template.CodeInterpreter)
+	_, l, err := b.build(r, template.Options{Getenv: os.Getenv, Environ: os.Environ()})
+	require.NoError(t, err, l.text.String())
+	require.Equal(t, "ok\n", b.inside(template.CodeInterpreter, `python -c 'import ipykernel, pandas, matplotlib.pyplot, e2b_charts; print("ok")' && deno --version >/dev/null`))
 }
