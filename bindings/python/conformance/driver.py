@@ -18,7 +18,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from agent_sandbox import CommandResult, HostSettings, SandboxError
+from agent_sandbox import CommandResult, Execution, HostSettings, SandboxError
 from agent_sandbox._engine.client import Client
 from agent_sandbox._engine.link import Link
 from agent_sandbox._engine.sync_wait import interrupt
@@ -40,6 +40,12 @@ CALLBACKS = {
     "pty": "on_data",
     "stdout_text": "on_stdout",
     "stderr_text": "on_stderr",
+}
+CODE_CALLBACKS = {
+    "stdout_text": ("on_stdout", lambda message: message.line),
+    "stderr_text": ("on_stderr", lambda message: message.line),
+    "result": ("on_result", lambda result: result.raw),
+    "error": ("on_error", lambda error: error),
 }
 writing = threading.Lock()
 
@@ -116,6 +122,17 @@ def plain(value: Any) -> Any:
         shown |= {"stdout_bytes": plain(value.stdout_bytes), "stderr_bytes": plain(value.stderr_bytes)}
         if len(value.stdout_bytes) + len(value.stderr_bytes) <= LONG_TEXT:
             shown |= {"stdout": value.stdout, "stderr": value.stderr}
+        return {k: v for k, v in shown.items() if v is not None}
+    if isinstance(value, Execution):
+        results = [
+            {"formats": r.formats(), "is_main_result": r.is_main_result, "raw": r.raw, "extra": r.extra}
+            for r in value.results
+        ]
+        shown = {"results": results, "text": value.text or "", "error": plain(value.error)}
+        shown |= {"execution_count": value.execution_count}
+        shown |= {"stdout_bytes": plain(value.stdout.encode()), "stderr_bytes": plain(value.stderr.encode())}
+        if len(value.stdout) + len(value.stderr) <= LONG_TEXT:
+            shown["logs"] = {"stdout": value.logs.stdout, "stderr": value.logs.stderr}
         return {k: v for k, v in shown.items() if v is not None}
     if isinstance(value, Record):
         return {k: plain(getattr(value, k)) for k in value._fields if getattr(value, k) is not None}
@@ -242,6 +259,13 @@ class Session:
         for kind in {*params.get("on", ()), *([leave] if leave else ())}:
             asked[CALLBACKS[kind]] = callback(kind)
         return asked
+
+    async def sandbox_run_code(self, params: Any, emit: Any) -> Any:
+        asked = {k: v for k, v in named(params).items() if k not in ("on", "context_id")}
+        for kind in params.get("on", ()):
+            name, show = CODE_CALLBACKS[kind]
+            asked[name] = lambda value, kind=kind, show=show: emit(kind, plain(show(value)))
+        return await do(self.sandbox.run_code, context=params.get("context_id"), **asked)
 
     async def commands_run(self, params: Any, emit: Any) -> Any:
         return await do(self.sandbox.commands.run, **self.asked(params, emit))

@@ -25,7 +25,12 @@ if TYPE_CHECKING:
     from ._engine.client import HostSettings as HostSettings
     from ._generated.errors import *
     from ._generated.types import *
+    from .chart import *
     from .entry import WriteEntry as WriteEntry
+    from .execution import Execution as Execution
+    from .execution import Logs as Logs
+    from .execution import OutputMessage as OutputMessage
+    from .execution import Result as Result
     from .options import ClientOptions as ClientOptions
     from .result import CommandResult as CommandResult
     from .result import Output as Output
@@ -42,6 +47,24 @@ _HOMES = {
     "HostSettings": "_engine.client",
     "ClientOptions": "options",
     "CommandResult": "result",
+    "Execution": "execution",
+    "Logs": "execution",
+    "OutputMessage": "execution",
+    "Result": "execution",
+    "BarChart": "chart",
+    "BarData": "chart",
+    "BoxAndWhiskerChart": "chart",
+    "BoxAndWhiskerData": "chart",
+    "Chart": "chart",
+    "Chart2D": "chart",
+    "ChartData": "chart",
+    "LineChart": "chart",
+    "PieChart": "chart",
+    "PieData": "chart",
+    "PointChart": "chart",
+    "PointData": "chart",
+    "ScatterChart": "chart",
+    "SuperChart": "chart",
     "Output": "result",
     "WriteEntry": "entry",
     "sync": "sync",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from json import loads
@@ -19,6 +19,7 @@ from .._generated.params import (
     sandbox_connect_params,
     sandbox_create_params,
     sandbox_list_params,
+    sandbox_run_code_params,
 )
 from .._generated.types import Mount, MountDict, Network, NetworkDict, SandboxInfo
 from .commands import Commands
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from .._engine.creation import Creation
+    from .._generated.types import CodeContext, CodeError
+    from ..execution import Execution, OutputMessage, Result
     from ..options import ClientOptions
 
 
@@ -317,6 +320,97 @@ class Sandbox(AsyncCaller, SandboxMethods):
         client = Client(options)
         await cls._of(sandbox_id, "sandbox.keep_alive", sandbox_keep_alive_params(timeout), client)
 
+    async def run_code(
+        self,
+        code: str,
+        *,
+        language: str | None = None,
+        context: CodeContext | str | None = None,
+        envs: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        idle_timeout: float | None = None,
+        request_timeout: float | None = None,
+        on_stdout: Callable[[OutputMessage], Any] | None = None,
+        on_stderr: Callable[[OutputMessage], Any] | None = None,
+        on_result: Callable[[Result], Any] | None = None,
+        on_error: Callable[[CodeError], Any] | None = None,
+    ) -> Execution:
+        """Runs code in an interpreter inside the sandbox, where what it defines stays for the next run.
+
+        Code that raises an error is a result. Leaving (a cancelled task, an exception of a callback, Ctrl-C)
+        interrupts it. Callbacks run one at a time, in order, and the code's output waits while one runs.
+
+        Args:
+            code: What to run.
+            language: ``python``, ``javascript``, ``typescript``, ``bash``, ``r``, ``java`` or the name of a kernel.
+                Default: python.
+            context: A context, or its id; default: that of the language, which this excludes.
+            envs: For this run, over those of the context.
+            timeout: Seconds the code may run, waiting for its turn included; 0 = no limit. Default: 300.
+            idle_timeout: Seconds without a sign of life from the sandbox; 0 = no limit.
+            request_timeout: Seconds the service may take to accept the code; 0 = no limit.
+            on_stdout: Gets what the code prints.
+            on_stderr: The same of stderr.
+            on_result: Gets what it shows.
+            on_error: Gets what it raises.
+
+        Raises:
+            CommandTimeoutError: E3001, it ran too long and was interrupted; ``partial`` has what came so far.
+            CodeExecutionError: E3003, the interpreter could not run it.
+            ConnectionLostError: E3005, what became of it is not known.
+        """
+        from .._engine.code import Gathering, context_id
+
+        gathering = Gathering(stdout=on_stdout, stderr=on_stderr, result=on_result, error=on_error)
+        wire = sandbox_run_code_params(
+            code,
+            language=language,
+            context_id=context_id(context),
+            envs=envs,
+            timeout=timeout,
+            idle_timeout=idle_timeout,
+            request_timeout=request_timeout,
+        )
+        return await self._code(wire, gathering)
+
+    async def restart_code_context(
+        self, context_id: CodeContext | str, *, request_timeout: float | None = None
+    ) -> None:
+        """Starts a context afresh: what its code defined is gone.
+
+        Args:
+            context_id: The context, or its id.
+            request_timeout: Until the head of an answer, in seconds; 0 = no limit.
+
+        Raises:
+            CodeExecutionError: E3003, when there is no such context.
+        """
+        await super().restart_code_context(_context(context_id), request_timeout=request_timeout)
+
+    async def remove_code_context(self, context_id: CodeContext | str, *, request_timeout: float | None = None) -> bool:
+        """Ends a context; False when there is none of that id.
+
+        Args:
+            context_id: The context, or its id.
+            request_timeout: Until the head of an answer, in seconds; 0 = no limit.
+        """
+        return await super().remove_code_context(_context(context_id), request_timeout=request_timeout)
+
+    async def interrupt_code_context(
+        self, context_id: CodeContext | str, *, request_timeout: float | None = None
+    ) -> bool:
+        """Stops what runs in a context, which keeps its variables; False when nothing ran.
+
+        Args:
+            context_id: The context, or its id.
+            request_timeout: Until the head of an answer, in seconds; 0 = no limit.
+
+        Raises:
+            CodeExecutionError: E3003, when there is no such context or it is still busy.
+            CapabilityNotSupportedError: E3004, where the service cannot.
+        """
+        return await super().interrupt_code_context(_context(context_id), request_timeout=request_timeout)
+
     #: Each also works on the class, with the id of a sandbox: ``Sandbox.kill("id")``.
     kill = Either(SandboxMethods.kill, _kill_by_id)
     get_info = Either(SandboxMethods.get_info, _info_by_id)
@@ -335,6 +429,12 @@ class Sandbox(AsyncCaller, SandboxMethods):
         except SandboxError:
             if error is None:
                 raise
+
+
+def _context(context: CodeContext | str) -> str:
+    from .._engine.code import context_id
+
+    return context_id(context) or ""
 
 
 def _parsed(handle: Secret[str | bytes | Mapping[str, Any]]) -> Secret[Any]:

@@ -17,7 +17,9 @@ from .outcome import outcome, result
 from .secret import Secret
 
 if TYPE_CHECKING:
+    from ..execution import Execution
     from ..result import CommandResult
+    from .code import Gathering
     from .source import Source
 
 
@@ -118,6 +120,30 @@ class AsyncCaller:
                 await told(operation)
             raise
         return result(operation, outcome(operation, output=True))
+
+    async def _code(self, params: dict[str, Any], gathering: Gathering) -> Execution:
+        """Runs code to its end; leaving interrupts it."""
+        called = bool(gathering)
+        operation = Operation(
+            await self._driver(),
+            self._link.client.transport,
+            output=QUEUE if called else KEEP,
+            bounded=called,
+            patient=not called,
+        )
+        operation.started = True  # there is no process whose start would be told
+        self._begin(operation, "sandbox.run_code", params)
+        try:
+            if called:
+                await consume(operation, gathering)
+            else:
+                await until(operation, "settlers", lambda: operation.outcome)
+        except BaseException as error:
+            leave(operation, error)
+            if not isinstance(error, (asyncio.CancelledError, GeneratorExit)):
+                await told(operation)
+            raise
+        return gathering.outcome(operation)
 
     async def _start(self, method: str, params: dict[str, Any], callbacks: Callbacks, retain: bool) -> AsyncProcess:
         """Follows a process in the background, once it has started."""

@@ -16,9 +16,10 @@ from .outcome import cancelled, outcome, result
 
 if TYPE_CHECKING:
     from ..result import CommandResult
+    from .code import Gathering
 
 
-async def consume(operation: Operation, callbacks: Callbacks) -> None:
+async def consume(operation: Operation, callbacks: Callbacks | Gathering) -> None:
     """Calls back with everything, in order, until the outcome is there or the caller has left."""
     reader = Reader(operation)
     await until(operation, "waiters", lambda: operation.started or operation.outcome)

@@ -37,7 +37,7 @@ KEEP, QUEUE, DROP = "keep", "queue", "drop"
 
 _FAILED = b'{"code":"E9000","message":"the host could not do what the core ordered"}'
 
-_OUTPUT = frozenset((frame.STDOUT, frame.STDERR, frame.PTY))
+_OUTPUT = frozenset((frame.STDOUT, frame.STDERR, frame.PTY, frame.MESSAGES, frame.OBJECT))
 
 
 class Operation:
@@ -149,6 +149,8 @@ class Operation:
             self.pid = event.get("pid")
         elif event["kind"] == "watch":
             self.events.append(event["event"])
+        else:
+            self.add(kind, payload)  # of code: in order with its output
         self._wake("waiters")
 
     def _settle(self, stream: int, kind: int, payload: bytes) -> None:

@@ -19,7 +19,9 @@ from .sync_source import Reads
 from .sync_wait import leave, told, until, value
 
 if TYPE_CHECKING:
+    from ..execution import Execution
     from ..result import CommandResult
+    from .code import Gathering
     from .source import Source
 
 
@@ -117,6 +119,26 @@ class SyncCaller:
             leave(operation, error, output=True)
             raise
         return result(operation, outcome(operation, output=True))
+
+    def _code(self, params: dict[str, Any], gathering: Gathering) -> Execution:
+        """Runs code to its end; leaving interrupts it."""
+        called = bool(gathering)
+        operation = self._operation(output=QUEUE if called else KEEP, bounded=called, patient=not called)
+        operation.started = True  # there is no process whose start would be told
+        self._begin(operation, "sandbox.run_code", params)
+        try:
+            if called:
+                consume(operation, gathering)
+            else:
+                until(operation, "settlers", lambda: operation.outcome)
+        except CallbackRaised as raised:
+            leave(operation, raised.error)
+            told(operation)
+            raise raised.error from None
+        except BaseException as error:
+            leave(operation, error)
+            raise
+        return gathering.outcome(operation)
 
     def _start(self, method: str, params: dict[str, Any], callbacks: Callbacks, retain: bool) -> SyncProcess:
         """Follows a process in the background, once it has started."""

@@ -17,9 +17,10 @@ from .sync_wait import cancel, leave, settled, until
 
 if TYPE_CHECKING:
     from ..result import CommandResult
+    from .code import Gathering
 
 
-def consume(operation: Operation, callbacks: Callbacks) -> None:
+def consume(operation: Operation, callbacks: Callbacks | Gathering) -> None:
     """Calls back with everything, in order, until the outcome is there or the caller has left."""
     reader = Reader(operation)
     until(operation, "waiters", lambda: operation.started or operation.outcome or operation.left)
