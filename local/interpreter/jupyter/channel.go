@@ -3,6 +3,7 @@ package jupyter
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -92,15 +93,29 @@ func (c *Channel) write(frames ...[]byte) error {
 // sign is left out.
 func (c *Channel) Receive() (*Message, error) {
 	for {
-		raw, err := c.zmq.RecvMsg()
+		frames, err := c.read()
 		if err != nil {
 			return nil, err
 		}
-		if m, err := c.session.parse(raw.Frames); err == nil {
+		if m, err := c.session.parse(frames); err == nil {
 			return m, nil
 		}
 	}
 }
+
+// read reads one message. Whoever took the kernel's place may claim any length
+// for it, which the library then tries to make room for.
+func (c *Channel) read() (frames [][]byte, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errLength
+		}
+	}()
+	raw, err := c.zmq.RecvMsg()
+	return raw.Frames, err
+}
+
+var errLength = errors.New("jupyter: impossible length of a message")
 
 // More reports whether a part of another message is here already.
 func (c *Channel) More() bool { return c.wire.in.Buffered() > 0 }

@@ -1,9 +1,16 @@
 package jupyter
 
 import (
+	"context"
 	"encoding/json"
+	"io"
+	"net"
+	"os"
 	"testing"
+	"time"
 
+	"github.com/go-zeromq/zmq4"
+	"github.com/go-zeromq/zmq4/security/null"
 	"github.com/stretchr/testify/require"
 )
 
@@ -77,6 +84,50 @@ func TestConnectionFile(t *testing.T) {
 		seen[p] = true
 	}
 	require.NotEqual(t, NewSession().key, s.key)
+}
+
+// fake is a kernel's socket that greets and then says what it likes.
+func fake(t *testing.T, say []byte) *Channel {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "z")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	l, err := net.Listen("unix", dir+"/k-1")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		if _, err := zmq4.Open(conn, null.Security(), zmq4.Router, nil, true, nil); err == nil {
+			_, _ = conn.Write(say)
+		}
+		_, _ = io.Copy(io.Discard, conn)
+	}()
+	c, err := NewSession().Dial(t.Context(), Sockets(dir+"/k").Shell())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func TestAnImpossibleLengthIsAnError(t *testing.T) {
+	_, err := fake(t, []byte{2, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xf0}).Receive()
+	require.ErrorIs(t, err, errLength)
+}
+
+func TestADialIsGivenUp(t *testing.T) {
+	dir, err := os.MkdirTemp("", "z")
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	l, err := net.Listen("unix", dir+"/k-1")
+	require.NoError(t, err)
+	defer l.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	// It accepts, and never greets.
+	_, err = NewSession().Dial(ctx, Sockets(dir+"/k").Shell())
+	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
 func FuzzStandardNumbers(f *testing.F) {
