@@ -3,6 +3,7 @@
 package template
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -166,6 +167,9 @@ func (s *Store) usable(info Info) (isolation.Template, bool) {
 	return t, true
 }
 
+// keepLimit bounds the wait for a sweep, which looks at each layer alone.
+const keepLimit = 10 * time.Second
+
 // keep holds layers that exist until release: nobody removes them.
 func (s *Store) keep(keys []string) (release func(), err error) {
 	var held []*os.File
@@ -174,8 +178,10 @@ func (s *Store) keep(keys []string) (release func(), err error) {
 			_ = f.Close()
 		}
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), keepLimit)
+	defer cancel()
 	for _, key := range keys {
-		f, err := tryLock(s.hold(key), unix.LOCK_SH)
+		f, err := lock(ctx, s.hold(key), unix.LOCK_SH, nil)
 		if err != nil {
 			release()
 			return nil, err
@@ -248,6 +254,9 @@ func (s *Store) sweep(prefix string) error {
 }
 
 func (s *Store) sweepLayer(key string) error {
+	if s.has(key) {
+		return nil
+	}
 	alone, err := tryLock(s.hold(key), unix.LOCK_EX)
 	if errors.Is(err, errHeld) {
 		return nil
@@ -257,10 +266,8 @@ func (s *Store) sweepLayer(key string) error {
 	}
 	defer alone.Close()
 	// Whoever builds with a layer holds it until the name is written.
-	for _, info := range s.List() {
-		if slices.Contains(info.Layers, key) {
-			return nil
-		}
+	if s.has(key) {
+		return nil
 	}
 	err = isolation.RemoveLayer(s.layer(key))
 	if err == nil {
@@ -268,6 +275,11 @@ func (s *Store) sweepLayer(key string) error {
 		err = os.Remove(s.hold(key))
 	}
 	return err
+}
+
+// has tells whether a template has the layer.
+func (s *Store) has(key string) bool {
+	return slices.ContainsFunc(s.List(), func(info Info) bool { return slices.Contains(info.Layers, key) })
 }
 
 func isDir(path string) bool {
