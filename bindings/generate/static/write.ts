@@ -1,6 +1,6 @@
 import type { Wire } from './convert.ts'
 import { InvalidArgumentError } from './errors.ts'
-import { callNames, checkNames } from './option.ts'
+import { callNames, checkNames, isRecord } from './option.ts'
 
 /** What a value may be. */
 export type Kind =
@@ -65,8 +65,7 @@ export function writeMillis(name: string, value: number | undefined): number | u
 
 /** Refuses what is no object whose keys are names. */
 export function checkRecord(name: string, value: unknown): asserts value is object {
-  if (typeof value !== 'object' || value === null || Symbol.iterator in value)
-    throw wrong(name, 'an object')
+  if (!isRecord(value)) throw wrong(name, 'an object')
 }
 
 const known = new WeakMap<Fields, readonly string[]>()

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from './generated/errors.ts'
+import { isRecord } from './generated/option.ts'
 
 /** Lets a call begin unless its signal has fired: then it throws the signal's reason. */
 export function mayBegin(signal: AbortSignal | undefined): void {
@@ -22,8 +23,7 @@ export function checkCallbacks(callbacks: object): void {
 
 /** Refuses options that are no object. */
 export function checkOptions(call: string, options: unknown): void {
-  if (typeof options !== 'object' || options === null)
-    throw new InvalidArgumentError(`the options of ${call} must be an object`)
+  if (!isRecord(options)) throw new InvalidArgumentError(`the options of ${call} must be an object`)
 }
 
 /** Refuses what is neither true nor false. */

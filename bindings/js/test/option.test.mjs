@@ -129,7 +129,18 @@ const wrong = {
   number: ['1', true, {}, ...numbers, ...no],
   millis: ['1', true, {}, ...numbers, ...no],
   time: ['now', 5, new Date('x'), {}, ...no],
-  texts: [5, 'A=b', ['A'], new Map([['A', 's3cr3t']]), { A: 5 }, { A: null }, { A: no[1] }, ...no],
+  texts: [
+    5,
+    'A=b',
+    ['A'],
+    new Map([['A', 's3cr3t']]),
+    new Date(),
+    Promise.resolve({}),
+    { A: 5 },
+    { A: null },
+    { A: no[1] },
+    ...no,
+  ],
   list: ['a', 5, {}, new Set(['a']), [5], [null], ...no],
   numbers: [5, 'a', ['80'], [Number.NaN], [null], ...no],
   record: [5, 'a', [], { aaaaaaaaa: 1 }, ...no],
@@ -250,7 +261,8 @@ test('options that are no object are refused', async (t) => {
   const sandbox = await Sandbox.fromJSON(handleAt(url), options(url))
   for (const [name, [call]] of Object.entries(calls)) {
     if (/start|pty.create|pty.resize/.test(name)) continue // they are spread above
-    for (const value of [null, 5, 'x', true]) await refusal(() => call(sandbox, value))
+    for (const value of [null, 5, 'x', true, [], new Map(), Promise.resolve({})])
+      await refusal(() => call(sandbox, value))
   }
   for (const [name, [call]] of Object.entries(statics)) {
     // What is first there is a template.

@@ -15,6 +15,11 @@ const aliases: Readonly<Record<string, string>> = {
   useSignatureExpiration: 'expiresMs',
 }
 
+/** Whether this is an object whose keys are names: no Date, no Map, no Promise that was not awaited. */
+export function isRecord(value: unknown): value is object {
+  return Object.prototype.toString.call(value) === '[object Object]'
+}
+
 /** Refuses options that there are not: a name that is misspelt would otherwise do nothing. One that is undefined is not there. */
 export function checkNames(
   call: string,
@@ -22,8 +27,7 @@ export function checkNames(
   options: object,
   also: readonly string[] = [],
 ): void {
-  if (typeof options !== 'object' || options === null)
-    throw new InvalidArgumentError(`the options of ${call} must be an object`)
+  if (!isRecord(options)) throw new InvalidArgumentError(`the options of ${call} must be an object`)
   for (const name of Object.keys(options)) {
     if (own.includes(name) || also.includes(name)) continue
     if ((options as Record<string, unknown>)[name] === undefined) continue
