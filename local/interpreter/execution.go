@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/local/interpreter/jupyter"
 )
@@ -96,21 +95,6 @@ func (x *execution) line(m *jupyter.Message) []byte {
 		return []byte(`{"type":"clear_output","wait":false}` + "\n")
 	}
 	return nil
-}
-
-func streamOf(m *jupyter.Message) []byte {
-	var s struct {
-		Name string          `json:"name"`
-		Text json.RawMessage `json:"text"`
-	}
-	if m.Decode(&s) != nil || len(s.Text) == 0 || s.Text[0] != '"' || s.Name != "stdout" && s.Name != "stderr" {
-		return nil
-	}
-	date := m.Date
-	if date == "" {
-		date = time.Now().UTC().Format(time.RFC3339Nano)
-	}
-	return streamLine(s.Name, s.Text, date)
 }
 
 // answered uses what the kernel answered at the end: an error that it did not

@@ -9,7 +9,8 @@ import (
 // Lines are JSON objects of ASCII alone: whatever is beyond is escaped. So no
 // client can break a character in two, or take one for the end of a line.
 
-// asciiJSON appends valid JSON as one line of ASCII.
+// asciiJSON appends valid JSON as one line of ASCII. Line breaks and
+// tabs between tokens are left out.
 func asciiJSON(dst, raw []byte) []byte {
 	for len(raw) > 0 {
 		n := plain(raw)
@@ -20,8 +21,8 @@ func asciiJSON(dst, raw []byte) []byte {
 		}
 		r, size := utf8.DecodeRune(raw)
 		raw = raw[size:]
-		if r == '\n' || r == '\r' {
-			continue // between tokens: inside of text they are escaped
+		if r == '\n' || r == '\r' || r == '\t' {
+			continue
 		}
 		dst = escape(dst, r)
 	}
@@ -31,7 +32,7 @@ func asciiJSON(dst, raw []byte) []byte {
 // plain is how many bytes at the beginning can stay as they are.
 func plain(raw []byte) int {
 	for i, c := range raw {
-		if c >= utf8.RuneSelf || c == '\n' || c == '\r' {
+		if c >= utf8.RuneSelf || c < ' ' {
 			return i
 		}
 	}

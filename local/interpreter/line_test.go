@@ -63,3 +63,27 @@ func FuzzLinesSayTheSame(f *testing.F) {
 		require.Equal(t, want, back)
 	})
 }
+
+func FuzzUsualStream(f *testing.F) {
+	for _, text := range []string{`a\n\"漢\u00e9`, `a"b`, `\`, `\u12`, `\x`, "a\x01b"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		content := `{"name": "stdout", "text": "` + text + `"}`
+		var want struct{ Name, Text string }
+		err := json.Unmarshal([]byte(content), &want)
+		name, raw := usualStream([]byte(content))
+		if raw == nil {
+			if err == nil && want.Text != "" && json.Valid([]byte(`"`+text+`"`)) {
+				t.Fatalf("%q is usual", content)
+			}
+			return
+		}
+		var line struct{ Type, Text string }
+		got := streamLine(name, raw, "now")
+		require.NoError(t, json.Unmarshal(got, &line), "%q", got)
+		if err == nil {
+			require.Equal(t, want.Text, line.Text)
+		}
+	})
+}

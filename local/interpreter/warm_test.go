@@ -53,11 +53,3 @@ func TestWarmWithoutKernelsFails(t *testing.T) {
 	require.ErrorAs(t, s.service.Warm(t.Context()), &missing)
 	require.NoError(t, s.service.Claim())
 }
-
-func BenchmarkRun(b *testing.B) {
-	s := serveKernels(b)
-	s.run("1")
-	for b.Loop() {
-		s.run("1+1")
-	}
-}

@@ -28,9 +28,13 @@ func (w *workshop) environment(user daemon.User) map[string]string {
 	return env
 }
 
-// kernelEnvironment are those of a kernel.
+// kernelEnvironment are those of a kernel. R, for one, prints no text beyond
+// ASCII where no locale is named.
 func (w *workshop) kernelEnvironment(user daemon.User, spec kernelspec.Spec) map[string]string {
 	env := w.environment(user)
+	if env["LANG"] == "" && env["LC_ALL"] == "" && env["LC_CTYPE"] == "" {
+		env["LANG"] = "C.UTF-8"
+	}
 	maps.Copy(env, spec.Variables(env))
 	return env
 }
