@@ -10,6 +10,7 @@ from agent_sandbox import (
     CommandHandle,
     CommandResult,
     EntryInfo,
+    Execution,
     Output,
     Sandbox,
     SandboxError,
@@ -34,6 +35,7 @@ async def asynchronous() -> None:
             assert_type(piece, bytes)
         assert_type(await one.files.write("f", Path("f")), WriteInfo)
         assert_type(await one.files.list("."), list[EntryInfo])
+        assert_type(await one.run_code("1", on_stdout=lambda m: m.line), Execution)
         assert_type(one.get_url(80), str)
         assert_type(await one.kill(), bool)
         assert_type(await Sandbox.kill("id", api_key="k"), bool)
@@ -52,6 +54,7 @@ def blocking() -> None:
         assert_type(one.files.read("f"), str)
         for piece in one.files.read("f", format="stream"):
             assert_type(piece, bytes)
+        assert_type(one.run_code("1").text, str | None)
         assert_type(Blocking.kill("id"), bool)
     try:
         one.files.read("f")
