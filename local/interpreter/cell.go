@@ -128,14 +128,22 @@ func after(wanted bool, d time.Duration) <-chan time.Time {
 	return time.After(d)
 }
 
-// interrupt asks the kernel to stop what it runs.
-func (k *kernel) interrupt() {
+// interrupt asks the kernel to stop a request, unless that has ended meanwhile:
+// the next one would be hit.
+func (k *kernel) interrupt(a *asking) {
 	if k.spec.ByMessage {
-		k.tell("interrupt_request", struct{}{})
+		if k.about(a.id) != nil {
+			k.tell("interrupt_request", struct{}{})
+		}
 		return
 	}
-	_ = syscall.Kill(-k.process.Pid(), syscall.SIGINT)
-	if k.spec.IsPython() {
+	k.mu.Lock()
+	present := k.asked == a
+	if present {
+		_ = syscall.Kill(-k.process.Pid(), syscall.SIGINT)
+	}
+	k.mu.Unlock()
+	if present && k.spec.IsPython() {
 		time.Sleep(nudgePause)
 		k.nudge()
 	}
@@ -159,8 +167,8 @@ const tellLimit = time.Second
 func (k *kernel) tell(kind string, content any) {
 	ctx, cancel := context.WithTimeout(context.Background(), tellLimit)
 	defer cancel()
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	k.telling.Lock()
+	defer k.telling.Unlock()
 	if k.control == nil {
 		c, err := k.session.Dial(ctx, k.at.Control())
 		if err != nil {
@@ -170,6 +178,15 @@ func (k *kernel) tell(kind string, content any) {
 	}
 	if r, err := k.session.Request(kind, content); err == nil {
 		_ = k.control.Send(r)
+	}
+}
+
+// hangUp closes the control channel.
+func (k *kernel) hangUp() {
+	k.telling.Lock()
+	defer k.telling.Unlock()
+	if k.control != nil {
+		_ = k.control.Close()
 	}
 }
 

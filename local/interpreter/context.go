@@ -166,18 +166,20 @@ func (s *session) execute(x *execution) {
 		return
 	}
 	if x.stopped() {
-		x.fail("KeyboardInterrupt", "the execution was interrupted before it began", "")
-		x.out.finish()
+		x.neverBegan()
 		return
 	}
 	k, err := s.ready()
-	if err != nil {
+	switch {
+	case err != nil:
 		s.failedStart(x, err)
 		x.out.finish()
-		return
+	case x.stopped():
+		x.neverBegan()
+	default:
+		s.tellReplaced(x)
+		s.run(k, x)
 	}
-	s.tellReplaced(x)
-	s.run(k, x)
 }
 
 func (s *session) failedStart(x *execution, err error) {
@@ -282,7 +284,7 @@ func (k *kernel) interruptAt(stop, over <-chan struct{}, a *asking) {
 		limit = time.After(stuckLimitDeno)
 	}
 	for {
-		k.interrupt()
+		k.interrupt(a)
 		select {
 		case <-over:
 			return

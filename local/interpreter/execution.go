@@ -50,6 +50,12 @@ func (x *execution) fail(name, value, traceback string) {
 	}
 }
 
+// neverBegan ends the stream of one that was stopped before.
+func (x *execution) neverBegan() {
+	x.fail("KeyboardInterrupt", "the execution was interrupted before it began", "")
+	x.out.finish()
+}
+
 // take passes on what the kernel publishes.
 func (x *execution) take(m *jupyter.Message, more bool) {
 	if line := x.line(m); line != nil {

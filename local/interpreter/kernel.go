@@ -30,8 +30,9 @@ type kernel struct {
 	told chan struct{}
 	// shell and iopub are connected once the kernel is ready.
 	shell, iopub *jupyter.Channel
-	// control is connected when it is needed.
+	// control is connected when it is needed; telling guards it.
 	control *jupyter.Channel
+	telling sync.Mutex
 
 	mu sync.Mutex
 	// asked is the request under way, nil = none.
@@ -363,12 +364,13 @@ func (k *kernel) finish() {
 	if k.death == nil {
 		k.death = died(k.status, k.stderr.String())
 	}
-	for _, c := range []*jupyter.Channel{k.shell, k.iopub, k.control} {
+	for _, c := range []*jupyter.Channel{k.shell, k.iopub} {
 		if c != nil {
 			_ = c.Close()
 		}
 	}
 	close(k.dead)
+	go k.hangUp()
 }
 
 // alive reports whether the kernel may be asked.

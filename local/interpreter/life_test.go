@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"strings"
@@ -60,6 +61,20 @@ func TestHangingUpInterrupts(t *testing.T) {
 		began := time.Now()
 		require.Equal(t, "7", s.run("x").text())
 		t.Log("usable again after", time.Since(began))
+	}
+}
+
+func TestALateInterruptHitsNobodyElse(t *testing.T) {
+	s := serveKernels(t)
+	s.run("x = 7")
+	for range 30 {
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() { time.Sleep(time.Duration(3000+rand.IntN(6000)) * time.Microsecond); cancel() }()
+		_, _ = s.runIn(ctx, "x = 7")
+		cancel()
+		r := s.run("import time\nfor i in range(100): time.sleep(0.0002)\nx")
+		require.Nil(t, r.Error)
+		require.Equal(t, "7", r.text())
 	}
 }
 
