@@ -34,7 +34,7 @@ func newPeer() (*Peer, error) {
 	p := &Peer{ports: map[string]net.Listener{}, used: map[int]int{}, conns: map[net.Conn]bool{}}
 	p.news = sync.NewCond(&p.mu)
 	for _, at := range []string{"api", "data", "other"} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := listen()
 		if err != nil {
 			p.Close()
 			return nil, err
