@@ -40,8 +40,8 @@ func (c *framedCall) runCode() (any, error) {
 func (k *coding) output(s host.Stream, b []byte) {
 	switch s {
 	case host.Messages:
-		n := int(binary.LittleEndian.Uint32(b))
-		sizes, texts := b[4:4+4*n], b[4+4*n:]
+		b, n := b[:len(b)-4], int(binary.LittleEndian.Uint32(b[len(b)-4:]))
+		texts, sizes := b[:len(b)-4*n], b[len(b)-4*n:]
 		for ; len(sizes) > 0; sizes = sizes[4:] {
 			size := binary.LittleEndian.Uint32(sizes)
 			k.message(texts[:size>>1], size&1 == 1)

@@ -39,8 +39,12 @@ func (t *text) read(dst, b []byte, room int) (out []byte, used int, done bool, e
 		if quote < used {
 			quote = index(b, used, len(b), '"')
 		}
-		if slash < used {
-			slash = index(b, used, quote, '\\')
+		if slash < used { // as index does, without its call: there may be very many
+			if slash = quote; slash > used {
+				if n := bytes.IndexByte(b[used:quote], '\\'); n >= 0 {
+					slash = used + n
+				}
+			}
 		}
 		stop := min(slash, used+room-len(dst))
 		n := stop - used

@@ -109,13 +109,16 @@ func runCode(ctx context.Context, c *Call, s *core.Sandbox, p *SandboxRunCode) (
 type codeCaller struct {
 	caller Caller
 	end    *CodeEnd
-	sizes  []byte // of the messages that wait
-	texts  []byte
-	batch  []byte
+	texts  []byte // of the messages that wait
+	sizes  []byte
 }
 
-// mostWaiting is how many bytes of messages are given at once.
-const mostWaiting = 1 << 20
+const (
+	// mostWaiting is how many bytes of messages are given at once.
+	mostWaiting = 1 << 20
+	// largeMessage is one that is not worth copying.
+	largeMessage = 32 << 10
+)
 
 func (c *codeCaller) Counted(n int64) error {
 	c.end.ExecutionCount = &n
@@ -127,6 +130,11 @@ func (c *codeCaller) Output(ch plane.Channel, text []byte) error {
 	if ch == plane.Stderr {
 		size |= 1
 	}
+	if len(text) >= largeMessage {
+		_ = c.Pause()
+		c.caller.Output(plane.Messages, batch(text, binary.LittleEndian.AppendUint32(nil, size)))
+		return nil
+	}
 	c.sizes = binary.LittleEndian.AppendUint32(c.sizes, size)
 	c.texts = append(c.texts, text...)
 	if len(c.texts) < mostWaiting {
@@ -135,14 +143,18 @@ func (c *codeCaller) Output(ch plane.Channel, text []byte) error {
 	return c.Pause()
 }
 
+// batch is MESSAGES of wasm/ABI.md.
+func batch(texts, sizes []byte) []byte {
+	return binary.LittleEndian.AppendUint32(append(texts, sizes...), uint32(len(sizes)/4)) //nolint:gosec // a piece is about a mebibyte
+}
+
 // Pause gives the messages that wait.
 func (c *codeCaller) Pause() error {
 	if len(c.sizes) == 0 {
 		return nil
 	}
-	c.batch = binary.LittleEndian.AppendUint32(c.batch[:0], uint32(len(c.sizes)/4)) //nolint:gosec // as above
-	c.batch = append(append(c.batch, c.sizes...), c.texts...)
-	c.caller.Output(plane.Messages, c.batch)
+	c.texts = batch(c.texts, c.sizes)
+	c.caller.Output(plane.Messages, c.texts)
 	c.sizes, c.texts = c.sizes[:0], c.texts[:0]
 	return nil
 }

@@ -121,13 +121,13 @@ class CodeRunner implements Listener {
   /** There may be very many: they are decoded together where each byte is a character. */
   #messages(bytes: Uint8Array): void {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-    const count = view.getUint32(0, true)
-    const texts = bytes.subarray(4 + 4 * count)
+    const sizes = bytes.length - 4 - 4 * view.getUint32(bytes.length - 4, true)
+    const texts = bytes.subarray(0, sizes)
     const all = this.#decoder.decode(texts)
     const whole = all.length === texts.length
     let at = 0
-    for (let i = 1; i <= count; i++) {
-      const size = view.getUint32(4 * i, true)
+    for (let i = sizes; i < bytes.length - 4; i += 4) {
+      const size = view.getUint32(i, true)
       const end = at + (size >>> 1)
       const text = whole ? all.slice(at, end) : this.#decoder.decode(texts.subarray(at, end))
       this.#message(text, (size & 1) === 1)

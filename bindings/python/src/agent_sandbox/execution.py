@@ -227,12 +227,13 @@ def messages(block: bytes) -> Iterator[tuple[str, bool]]:
     many: they are decoded together where each byte is a character."""
     from struct import unpack_from
 
-    (count,) = unpack_from("<I", block)
-    texts = block[4 + 4 * count :]
+    (count,) = unpack_from("<I", block, len(block) - 4)
+    start = len(block) - 4 - 4 * count
+    texts = block[:start]
     text = texts.decode("utf-8", "replace")
     whole = len(text) == len(texts)
     at = 0
-    for size in unpack_from(f"<{count}I", block, 4):
+    for size in unpack_from(f"<{count}I", block, start):
         end = at + (size >> 1)
         yield text[at:end] if whole else texts[at:end].decode("utf-8", "replace"), size & 1 == 1
         at = end
