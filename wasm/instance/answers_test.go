@@ -39,6 +39,10 @@ func (w *world) answer(payload []byte) *talk {
 		b, err := proto.Marshal(&filesystem.StatResponse{Entry: &filesystem.EntryInfo{Name: strings.TrimPrefix(q.GetPath(), "/"), Path: q.GetPath(), Type: filesystem.FileType_FILE_TYPE_FILE}})
 		require.NoError(w, err)
 		return answered(b, "application/proto", false)
+	case u.Path == "/execute":
+		var q struct{ Code string }
+		require.NoError(w, json.Unmarshal(body, &q))
+		return w.code(q.Code)
 	case u.Path == "/files" && r.Method == "GET":
 		return answered(content(strings.TrimPrefix(u.Query().Get("path"), "/")), "application/octet-stream", true)
 	case u.Path == "/files":
@@ -49,6 +53,15 @@ func (w *world) answer(payload []byte) *talk {
 		return answered(fmt.Appendf(nil, `{"sandboxID":%q,"templateID":"t","state":"running"}`, id), "application/json", false)
 	}
 	return answered([]byte("404"), "text/plain", false)
+}
+
+// code is the answer to code: as much as content, as output and as a result.
+func (w *world) code(name string) *talk {
+	half := content(name)[:len(content(name))/2]
+	text, err := json.Marshal(string(half))
+	require.NoError(w, err)
+	lines := fmt.Sprintf(`{"type": "stdout", "text": %s, "timestamp": "t"}`+"\n"+`{"type": "result", "text": %s}`+"\n"+`{"type": "end_of_execution"}`+"\n", text, text)
+	return answered([]byte(lines), "application/json", false)
 }
 
 // content is a file's, or a command's output: as long as its name says.

@@ -76,10 +76,17 @@ var kinds = []struct {
 	{"read", "files.read", func(token string) map[string]any { return map[string]any{"path": "/" + token} }, saidItself},
 	{"stat", "files.get_info", func(token string) map[string]any { return map[string]any{"path": "/" + token} }, func(o *op) bool { return field(o, "name") == o.token }},
 	{"write", "files.write", func(token string) map[string]any { return map[string]any{"path": "/" + token} }, func(o *op) bool { return field(o, "name") == o.token }},
+	{"code", "sandbox.run_code", func(token string) map[string]any { return map[string]any{"code": token} }, ranItself},
 	{"info", "sandbox.get_info", func(token string) map[string]any { return map[string]any{"sandbox_id": token} }, func(o *op) bool { return field(o, "sandbox_id") == o.token }},
 }
 
 func saidItself(o *op) bool { return o.out.String() == string(content(o.token)) }
+
+func ranItself(o *op) bool {
+	half := content(o.token)[:len(content(o.token))/2]
+	text, _ := json.Marshal(string(half))
+	return o.out.String() == string(half)+`{"text":`+string(text)+"}"
+}
 
 func field(o *op, name string) any {
 	var all map[string]any

@@ -137,8 +137,11 @@ func (w *world) perform(f frame.Frame) {
 	case frame.TimerClear:
 		require.Contains(w, w.timers, k, "a timer that is not set is cleared")
 		delete(w.timers, k)
-	case frame.Stdout:
+	case frame.Stdout, frame.Object:
 		o.out.Write(f.Payload)
+	case frame.Messages:
+		b := f.Payload
+		o.out.Write(b[:len(b)-4-4*int(binary.LittleEndian.Uint32(b[len(b)-4:]))])
 	case frame.Event:
 	case frame.Result:
 		require.True(w, o.result == nil && o.failure == nil, "two results")
