@@ -221,3 +221,28 @@ func TestGoAwayOfAProcessedStreamIsNotRepeated(t *testing.T) {
 	require.Equal(t, transport.NetReset, e.Kind, e.Error())
 	require.EqualValues(t, 1, g.conns.Load())
 }
+
+// A request that is to be alone ends its connection when its caller leaves: some
+// peers take no notice of the reset of a stream.
+func TestAloneIsAConnectionOfItsOwn(t *testing.T) {
+	var conns atomic.Int32
+	protos, gone := make(chan int, 2), make(chan struct{})
+	s := newHTTP2Server(t, &conns, func(w http.ResponseWriter, r *http.Request) {
+		protos <- r.ProtoMajor
+		if r.URL.Path == "/alone" {
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+			close(gone)
+		}
+	})
+	h := newHost(t, native.HostOptions{CAFile: caFile(t, s)})
+	_, err := text(t.Context(), h, &transport.Request{Method: "GET", URL: s.URL + "/shared"})
+	require.NoError(t, err)
+	require.Equal(t, 2, <-protos)
+	resp, err := h.Do(t.Context(), &transport.Request{Method: "POST", URL: s.URL + "/alone", Alone: true})
+	require.NoError(t, err)
+	require.Equal(t, 1, <-protos)
+	require.Equal(t, int32(2), conns.Load())
+	resp.Body.Close()
+	<-gone
+}
