@@ -61,12 +61,14 @@ func newTransport(life context.Context, o HostOptions) (*http.Transport, error) 
 }
 
 // newSocketClient shares everything with plain but HTTP/2, over which coder's
-// library cannot upgrade.
+// library cannot upgrade. Its transport also carries what is to be alone.
 func newSocketClient(plain *http.Transport) *http.Client {
 	t := plain.Clone()
 	t.ForceAttemptHTTP2 = false
 	t.Protocols = new(http.Protocols)
 	t.Protocols.SetHTTP1(true)
+	t.TLSClientConfig.NextProtos = []string{"http/1.1"} // Clone has noted that plain offers HTTP/2
+	t.TLSNextProto = nil
 	return &http.Client{
 		Transport:     t,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
