@@ -85,6 +85,9 @@ func (s *socket) Send(ctx context.Context, binary bool, b []byte) error {
 	return s.failure(ctx, s.conn.Write(ctx, kind, b))
 }
 
+// Subprotocol is what the peer chose.
+func (s *socket) Subprotocol() string { return s.conn.Subprotocol() }
+
 // Next waits for a message.
 func (s *socket) Next(ctx context.Context) (binary bool, b []byte, err error) {
 	kind, b, err := s.conn.Read(ctx)

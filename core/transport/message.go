@@ -100,6 +100,8 @@ type SocketRequest struct {
 // Socket is an open WebSocket. Text and binary stay apart.
 type Socket interface {
 	Send(ctx context.Context, binary bool, b []byte) error
+	// Subprotocol is the one of those asked for that the peer chose; "" = none.
+	Subprotocol() string
 	// Next waits for a message; io.EOF after a normal close.
 	Next(ctx context.Context) (binary bool, b []byte, err error)
 	Close()

@@ -17,6 +17,7 @@ type socket struct {
 	reader *task
 
 	open     bool
+	chosen   string // subprotocol
 	closed   bool // by this side
 	messages []message
 	backlog  int
@@ -58,7 +59,7 @@ func (o *operation) socketEvent(v Event) {
 	}
 	switch v.Kind {
 	case SocketOpen:
-		s.open = true
+		s.open, s.chosen = true, string(v.Data)
 	case SocketText, SocketBinary:
 		s.messages = append(s.messages, message{v.Kind == SocketBinary, bytes.Clone(v.Data)})
 		s.backlog += len(v.Data)
@@ -87,6 +88,9 @@ func (s *socket) Send(ctx context.Context, binary bool, b []byte) error {
 	s.h.e.emit(Out{Op: s.h.o.id, Stream: s.id, Kind: kind, Data: bytes.Clone(b)})
 	return nil
 }
+
+// Subprotocol is what the peer chose.
+func (s *socket) Subprotocol() string { return s.chosen }
 
 // Next waits for a message.
 func (s *socket) Next(ctx context.Context) (binary bool, b []byte, err error) {

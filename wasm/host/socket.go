@@ -83,7 +83,7 @@ func (s *socket) work() {
 	conn = c
 	defer conn.Close()
 	close(opened)
-	s.h.report(s.k, s, frame.WSOpen, nil)
+	s.h.report(s.k, s, frame.WSOpen, []byte(conn.Subprotocol()))
 	s.over(s.receive(conn))
 	<-stopped
 }

@@ -47,7 +47,9 @@ func (s *socket) work() {
 	defer conn.Close()
 	sent := make(chan struct{})
 	go s.send(conn, sent)
-	s.l.event(s.event(engine.SocketOpen))
+	opened := s.event(engine.SocketOpen)
+	opened.Data = []byte(conn.Subprotocol())
+	s.l.event(opened)
 	s.over(s.receive(conn))
 	<-sent
 }

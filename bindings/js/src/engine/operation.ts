@@ -356,7 +356,8 @@ export class Operation {
         maxMessage: asked.max_message || 16 << 20,
       },
       {
-        open: () => live() && this.#send(In.wsOpen, id),
+        open: (subprotocol) =>
+          live() && this.#send(In.wsOpen, id, undefined, new TextEncoder().encode(subprotocol)),
         text: (bytes) => live() && this.#send(In.wsText, id, undefined, bytes),
         binary: (bytes) => live() && this.#send(In.wsBinary, id, undefined, bytes),
         closed: (failure) => this.#sockets.delete(id) && this.#failed(In.wsClosed, id, failure),

@@ -227,7 +227,8 @@ export interface SocketRequest {
 }
 
 export interface SocketEvents {
-  open(): void
+  /** The subprotocol that the peer chose; '' where it chose none. */
+  open(subprotocol: string): void
   text(bytes: Uint8Array): void
   binary(bytes: Uint8Array): void
   /** No failure: closed normally. */

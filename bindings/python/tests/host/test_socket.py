@@ -22,8 +22,9 @@ class Heard:
         self.done = asyncio.Event()
         self.news = asyncio.Event()
 
-    def opened(self) -> None:
+    def opened(self, subprotocol: str) -> None:
         self.order.append("opened")
+        self.subprotocol = subprotocol
         self.open.set()
 
     def text(self, message: bytes) -> None:
@@ -166,6 +167,7 @@ async def test_headers_and_subprotocols_are_sent() -> None:
         heard = Heard()
         c.http.dial(f"ws://127.0.0.1:{port}/a?b=%20", [("Host", "other"), ("X-Token", "t")], ["a", "b"], 0, heard)
         await heard.until(2)
+        assert heard.subprotocol == "b"
         assert (seen["Host"], seen["X-Token"], seen["path"], seen["subprotocol"]) == ("other", "t", "/a?b=%20", "b")
         assert "User-Agent" not in seen and "Sec-WebSocket-Extensions" not in seen
 

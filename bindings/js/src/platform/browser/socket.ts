@@ -66,7 +66,7 @@ export class Socket implements SocketHandle {
     socket.binaryType = 'arraybuffer'
     socket.onopen = () => {
       this.#opened = true
-      this.#deliver(() => this.#events.open())
+      this.#deliver(() => this.#events.open(socket.protocol))
     }
     socket.onmessage = (message: MessageEvent<string | ArrayBuffer>) => this.#message(message.data)
     socket.onclose = (close) => this.#deliver(() => this.#closed(this.#failure(close)))

@@ -91,7 +91,7 @@ export class Socket implements SocketHandle {
     if (this.#over) return socket.terminate()
     this.#at.connected = this.#at.ready = this.#at.answered = true
     if (this.#paused) socket.pause()
-    this.#events.open()
+    this.#events.open(socket.protocol)
   }
 
   #ending(code: number): Failure | undefined {

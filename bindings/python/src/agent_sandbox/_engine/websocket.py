@@ -53,9 +53,9 @@ class WebSocket:
 
     # Events of the socket.
 
-    def opened(self) -> None:
+    def opened(self, subprotocol: str) -> None:
         """It is open."""
-        self._operation.feed(self._stream, frame.WS_OPEN)
+        self._operation.feed(self._stream, frame.WS_OPEN, subprotocol.encode())
 
     def text(self, message: bytes) -> None:
         """A text message."""

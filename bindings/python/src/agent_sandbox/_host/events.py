@@ -34,8 +34,8 @@ class Events(Protocol):
 class SocketEvents(Protocol):
     """Takes what happens to one WebSocket: opened, messages, closed."""
 
-    def opened(self) -> None:
-        """It is open."""
+    def opened(self, subprotocol: str) -> None:
+        """It is open, with the subprotocol that the peer chose; "" where it chose none."""
 
     def text(self, message: bytes) -> None:
         """A text message, in UTF-8."""

@@ -199,7 +199,7 @@ class Socket(Ours):
             if self._protocol.handshake_exc is not None:
                 return False
             self._opened = True
-            events.opened()
+            events.opened(self._protocol.subprotocol or "")
             return True
         if event.opcode not in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
             return False
