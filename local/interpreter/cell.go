@@ -83,7 +83,7 @@ func (k *kernel) linger(a *asking) {
 	}
 	for began := time.Now(); k.alive(); time.Sleep(lateStep) {
 		switch quiet := time.Since(time.Unix(0, k.touched.Load())); {
-		case k.passing.Load():
+		case k.inbox.busy():
 		case a.valued.Load() && quiet > lateRest, time.Since(began) > lateValue && quiet > lateRest:
 			return
 		}
@@ -113,7 +113,7 @@ func (k *kernel) settle(a *asking) error {
 		case <-replied:
 			replied = nil
 		case <-after(replied == nil, time.Second):
-			if !k.passing.Load() && time.Since(time.Unix(0, k.touched.Load())) > idleGrace {
+			if !k.inbox.busy() && time.Since(time.Unix(0, k.touched.Load())) > idleGrace {
 				return nil
 			}
 		}

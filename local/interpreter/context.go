@@ -247,6 +247,9 @@ func (s *session) cell(k *kernel, x *execution) error {
 	select {
 	case <-a.replied:
 		x.answered(a.reply)
+		if leaving(a.reply) {
+			k.farewell()
+		}
 	default:
 	}
 	return nil

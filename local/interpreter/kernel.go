@@ -40,10 +40,11 @@ type kernel struct {
 	// cause is why the kernel was ended, nil when it ended by itself.
 	cause error
 
-	// touched is when something was last read of iopub or passed on, passing is
-	// set while it is.
+	// inbox holds what was read of iopub, touched is when something of it was
+	// last passed on; more is set while a part of the next message is here.
+	inbox   *inbox
 	touched atomic.Int64
-	passing atomic.Bool
+	more    atomic.Bool
 
 	// exited is closed when the process has ended, dead when also everything
 	// that it had sent was read; status and death are set before.
@@ -81,6 +82,10 @@ func (w *workshop) launch(spec kernelspec.Spec, cwd string) (*kernel, error) {
 		return nil, err
 	}
 	k := &kernel{spec: spec, session: jupyter.NewSession(), dir: dir, exited: make(chan struct{}), dead: make(chan struct{})}
+	k.inbox = newInbox(inboxDrops)
+	if waits(spec) {
+		k.inbox = newInbox(inboxWaits)
+	}
 	if err := w.spawn(k, user, cwd); err != nil {
 		_ = os.RemoveAll(dir)
 		return nil, err
@@ -108,6 +113,13 @@ func (w *workshop) spawn(k *kernel, user daemon.User, cwd string) error {
 	}
 	k.env = w.kernelEnvironment(user, k.spec)
 	l := &daemon.Launch{Args: k.spec.Command(path), Dir: cwd, User: user}
+	if wrapped(k.spec) {
+		config := filepath.Join(k.dir, "config.py")
+		if err := w.write(config, wrapperConfig, user); err != nil {
+			return err
+		}
+		l.Args = append(l.Args, "--config="+config)
+	}
 	for name, value := range k.env {
 		l.Env = append(l.Env, name+"="+value)
 	}
@@ -275,20 +287,31 @@ func (k *kernel) about(id string) *asking {
 
 // listen reads what the kernel publishes until it has ended.
 func (k *kernel) listen() {
-	defer k.finish()
+	go k.passOn()
+	defer k.inbox.close()
 	for {
 		m, err := k.iopub.Receive()
 		if err != nil {
 			k.cutOff()
 			return
 		}
-		k.touched.Store(time.Now().UnixNano())
-		if a := k.about(m.Parent); a != nil {
-			k.passing.Store(true)
-			a.take(m, k.iopub.More())
-			k.passing.Store(false)
-			k.touched.Store(time.Now().UnixNano())
+		k.more.Store(k.iopub.More())
+		k.inbox.put(m)
+	}
+}
+
+// passOn gives what was read to whom it is about.
+func (k *kernel) passOn() {
+	defer k.finish()
+	for {
+		m, more, ok := k.inbox.take()
+		if !ok {
+			return
 		}
+		if a := k.about(m.Parent); a != nil {
+			a.take(m, more || k.more.Load())
+		}
+		k.touched.Store(time.Now().UnixNano())
 	}
 }
 
