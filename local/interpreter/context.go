@@ -248,7 +248,7 @@ func (s *session) cell(k *kernel, x *execution) error {
 	case <-a.replied:
 		x.answered(a.reply)
 		if leaving(a.reply) {
-			k.farewell()
+			k.depart()
 		}
 	default:
 	}

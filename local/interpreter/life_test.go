@@ -168,6 +168,18 @@ func TestAKernelThatDiesBetweenCellsIsReplaced(t *testing.T) {
 	require.Contains(t, r.Stderr, "exited with code 9")
 }
 
+func TestCodeThatEndsItsKernelTakesNoLaterRunWithIt(t *testing.T) {
+	s := serveKernels(t)
+	for _, code := range []string{"exit()", "quit"} {
+		s.run("x = 1")
+		require.Empty(t, s.run(code).Error, code)
+		r := s.run("'x' in globals()")
+		require.Empty(t, r.Error, code)
+		require.Equal(t, "False", r.text(), code)
+		require.Contains(t, r.Stderr, "exited with code 0", code)
+	}
+}
+
 func (s *served) create(body params) described {
 	s.t.Helper()
 	resp, err := s.post(context.Background(), "/contexts", body)
