@@ -212,3 +212,12 @@ def test_a_context_is_given_itself_or_by_its_id(interpreter: Interpreter) -> Non
         sandbox.run_code("x", context=wrong)
     with pytest.raises(TypeError, match="on_stdout"):
         sandbox.run_code("x", on_stdout=wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, b"1", 1])
+def test_what_is_no_text_is_not_run(interpreter: Interpreter, wrong: Any) -> None:
+    interpreter.lines = [END]
+    with pytest.raises(InvalidArgumentError, match="code must be text") as refused:
+        Sandbox.from_json(**interpreter.options()).run_code(wrong)
+    assert refused.value.option == "code"
+    assert interpreter.asked == []

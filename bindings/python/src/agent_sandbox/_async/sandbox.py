@@ -359,11 +359,11 @@ class Sandbox(AsyncCaller, SandboxMethods):
             CodeExecutionError: E3003, the interpreter could not run it.
             ConnectionLostError: E3005, what became of it is not known.
         """
-        from .._engine.code import Gathering, context_id
+        from .._engine.code import Gathering, checked, context_id
 
         gathering = Gathering(stdout=on_stdout, stderr=on_stderr, result=on_result, error=on_error)
         wire = sandbox_run_code_params(
-            code,
+            checked(code),
             language=language,
             context_id=context_id(context),
             envs=envs,

@@ -89,6 +89,13 @@ class Gathering:
         return Execution(self._results, self._logs, error, end.get("execution_count"))
 
 
+def checked(code: str) -> str:
+    """The code; no other type can be run, nor is it no code at all."""
+    if not isinstance(code, str):
+        raise InvalidArgumentError(f"code must be text, not {type(code).__name__}", option="code")
+    return code
+
+
 def context_id(context: CodeContext | str | None) -> str | None:
     """The id of a context, of which either is given."""
     named = context.id if isinstance(context, CodeContext) else context
