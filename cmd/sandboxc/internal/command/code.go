@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -121,6 +122,7 @@ func (c *Code) text() (string, error) {
 	switch {
 	case c.File != "" && c.File != "-":
 		b, err = os.ReadFile(c.File)
+		b = bytes.TrimPrefix(b, []byte("\ufeff")) // editors' mark of UTF-8, which is no code
 	case c.File == "" && attend.IsTerminal(os.Stdin):
 		return "", fault.InvalidArgument("there is no code").Suggest("give a file, or -c CODE, or --repl")
 	default:

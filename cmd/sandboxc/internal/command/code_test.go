@@ -68,6 +68,14 @@ func TestCodeIsShownAsItComes(t *testing.T) {
 	require.Equal(t, "warned\na picture (png): -o DIR saves it\n", errs.String())
 }
 
+func TestCodeOfAFileIsWithoutItsMark(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.py")
+	require.NoError(t, os.WriteFile(file, []byte("\xef\xbb\xbfprint(1)\r\n\ufeff"), 0o600))
+	text, err := (&Code{File: file}).text()
+	require.NoError(t, err)
+	require.Equal(t, "print(1)\r\n\ufeff", text)
+}
+
 func TestAPictureIsShownWhereTheTerminalCan(t *testing.T) {
 	j, out, _ := shown(t, false)
 	j.show.pictures = picture.ITerm
