@@ -95,7 +95,7 @@ func (s *Sandbox) checkCode(code string, o *CodeOptions) error {
 		return err
 	}
 	if o.Language != "" && o.ContextID != "" {
-		return fault.InvalidArgument("%s and %s exclude each other: a context has its language", fault.Option("language"), fault.Option("context_id"))
+		return fault.InvalidArgument("%s and a context exclude each other: a context has its language", fault.Option("language"))
 	}
 	if !utf8.ValidString(code) {
 		return fault.InvalidArgument("the code is not UTF-8").On("code")
