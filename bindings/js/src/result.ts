@@ -81,7 +81,7 @@ export class Result {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     if (format !== 'png' && format !== 'jpeg' && format !== 'pdf')
       return new TextEncoder().encode(text)
-    return Uint8Array.from(atob(text.replace(/\s+/g, '')), (c) => c.charCodeAt(0))
+    return fromBase64(text)
   }
 
   /** As it came. */
@@ -105,6 +105,14 @@ export class Result {
     )
     return inspect ? `Result ${inspect(shown, options)}` : shown
   }
+}
+
+/** A picture may have many megabytes, through which no iterator is fast. */
+function fromBase64(text: string): Uint8Array {
+  const characters = atob(text)
+  const bytes = new Uint8Array(characters.length)
+  for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i)
+  return bytes
 }
 
 const longest = 500
