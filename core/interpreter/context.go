@@ -80,7 +80,7 @@ func (c *Client) InterruptContext(ctx context.Context, id string) (bool, error) 
 	done := interrupted(answer)
 	if done.Busy {
 		return true, fault.New(fault.CodeCodeExecution, "the context was interrupted and is still busy").
-			Suggest("restart it with restart_code_context")
+			Suggest("restart it with %s", fault.Option("restart_code_context"))
 	}
 	return done.Interrupted, nil
 }

@@ -188,7 +188,7 @@ func (x *execution) failure(ctx context.Context, err error) error {
 		return x.timedOut(x.stop(ctx, true))
 	case isClock && clock.Clock == transport.ClockIdle:
 		e := connect.ClockFired(clock)
-		e.Killed = x.stop(ctx, false) == free
+		e.Killed = x.stop(ctx, false) == Free
 		return e
 	}
 	var cut *connect.Cut
@@ -198,26 +198,32 @@ func (x *execution) failure(ctx context.Context, err error) error {
 	return classify(ctx, err)
 }
 
-func (x *execution) timedOut(v verdict) error {
-	limit := connect.Seconds(x.watch.Command)
+func (x *execution) timedOut(v Verdict) error { return TimedOut(x.watch.Command, v) }
+
+// TimedOut is the error of code whose command clock fired.
+func TimedOut(after time.Duration, v Verdict) *fault.Error {
+	limit := connect.Seconds(after)
 	var e *fault.Error
 	switch v {
-	case free:
+	case Free:
 		e = fault.New(fault.CodeCommandTimeout, "the code was still running after its timeout of %s; it was interrupted, and its context can be used again", limit)
-	case busy:
+	case Busy:
 		e = fault.New(fault.CodeCodeExecution, "the code was still running after its timeout of %s and takes no notice of an interrupt: its context is still busy after %s more", limit, connect.Seconds(patience))
 	default:
 		e = fault.New(fault.CodeCommandTimeout, "the code was still running after its timeout of %s; it may still run", limit)
 	}
-	e.Clock, e.Limit, e.Killed = transport.ClockCommand, x.watch.Command, v == free
-	if v == busy {
-		return e.Suggest("restart the context with restart_code_context, or use another one")
+	e.Clock, e.Limit, e.Killed = transport.ClockCommand, after, v == Free
+	if v == Busy {
+		return e.Suggest("restart the context with %s, or use another one", fault.Option("restart_code_context"))
 	}
-	return e.Suggest("raise the timeout, or set it to 0 for none")
+	return e.Suggest("raise %s, or set it to 0 for none", fault.Option("timeout_ms"))
 }
 
-func (x *execution) lost(cut *connect.Cut) *fault.Error {
+func (x *execution) lost(cut *connect.Cut) *fault.Error { return Lost(x.c.cfg.SandboxID, cut) }
+
+// Lost is the error of code whose connection ended before it did.
+func Lost(sandboxID string, cut *connect.Cut) *fault.Error {
 	e := fault.New(fault.CodeConnectionLost, "the connection ended before the code did: its outcome is unknown").Because(cut)
-	e.SandboxID = x.c.cfg.SandboxID
+	e.SandboxID = sandboxID
 	return e.Suggest("run something in the same context to see what was done")
 }

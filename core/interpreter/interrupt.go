@@ -22,25 +22,26 @@ const patience = 2 * time.Second
 // cleanup is the clock of what may still be done after a cancel or timeout.
 const cleanup = 5 * time.Second
 
-// verdict is what is known of a context after an interrupt.
-type verdict int
+// Verdict is what is known of a context after an interrupt.
+type Verdict int
 
+// The verdicts.
 const (
-	unknown verdict = iota
-	free
-	busy
+	Unknown Verdict = iota
+	Free            // it can be used again
+	Busy            // it took no notice
 )
 
 // stop ends the run. Every service interrupts code whose caller hangs up, if it
 // notices; ours is also told, and says when the context is usable. Where wait is
 // true, another one is asked to run nothing, which tells the same.
-func (x *execution) stop(ctx context.Context, wait bool) verdict {
+func (x *execution) stop(ctx context.Context, wait bool) Verdict {
 	if x.resp != nil {
 		x.resp.Body.Close()
 	}
 	detached, disarm := x.c.cfg.Host.Detached(ctx, cleanup)
 	defer disarm()
-	if v := x.interrupt(detached); v != unknown || !wait {
+	if v := x.interrupt(detached); v != Unknown || !wait {
 		return v
 	}
 	return x.probe(detached)
@@ -59,30 +60,30 @@ func interrupted(answer []byte) interruption {
 	return i
 }
 
-func (x *execution) interrupt(ctx context.Context) verdict {
+func (x *execution) interrupt(ctx context.Context) Verdict {
 	if x.resp == nil {
-		return unknown
+		return Unknown
 	}
 	id, run := x.resp.Header.Get(headerContext), x.resp.Header.Get(headerExecution)
 	if id == "" || run == "" {
-		return unknown
+		return Unknown
 	}
 	body, err := json.Marshal(map[string]string{"execution_id": run})
 	if err != nil {
-		return unknown
+		return Unknown
 	}
 	answer, err := x.c.once(ctx, x.c.request("POST", contextPath(id)+"/interrupt", body), 2*patience)
 	switch {
 	case err != nil:
-		return unknown
+		return Unknown
 	case interrupted(answer).Busy:
-		return busy
+		return Busy
 	}
-	return free
+	return Free
 }
 
 // probe runs nothing in the same context: it answers once the context is idle.
-func (x *execution) probe(ctx context.Context) verdict {
+func (x *execution) probe(ctx context.Context) Verdict {
 	limited, _, disarm := x.c.cfg.Host.Limit(ctx, transport.ClockRequest, patience)
 	defer disarm()
 	nothing := plane.CodeSpec{ContextID: x.spec.ContextID, Language: x.spec.Language}
@@ -94,11 +95,11 @@ func (x *execution) probe(ctx context.Context) verdict {
 	}
 	switch {
 	case p.lines != nil && p.lines.ended:
-		return free
+		return Free
 	case limited.Err() != nil && ctx.Err() == nil:
-		return busy
+		return Busy
 	}
-	return unknown
+	return Unknown
 }
 
 // deaf is a sink that wants nothing.
