@@ -169,6 +169,15 @@ test('many commands at once: none is lost, none mixed up', async (t) => {
   for (const [i, r] of results.entries()) assert.equal(r.stdout, `echo ${i}`)
 })
 
+test('clients of the same options share their connections', async (t) => {
+  const { url, server } = await peer(t, {
+    'GET /sandboxes/i1': (_q, r) => json(r, { sandboxID: 'i1', templateID: 't', state: 'running' }),
+  })
+  for (let i = 0; i < 20; i++) await Sandbox.getInfo('i1', options(url))
+  const connections = await new Promise((resolve) => server.getConnections((_e, n) => resolve(n)))
+  assert.ok(connections <= 2, `${connections} connections`)
+})
+
 test('cancelled commands leave nothing behind', { timeout: 600_000 }, async (t) => {
   const { url, server } = await peer(t, {
     'POST /process.Process/Start': (q, r) => speaksJSON(q, r) && answer(r, { start: { pid: 7 } }),

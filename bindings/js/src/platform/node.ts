@@ -1,12 +1,12 @@
 /** The engine's platform on Node. Nothing runs at import, and each part is loaded when it is first needed. */
 
 import type * as hooks from 'node:async_hooks'
-import { Agents, type Authorities, readAuthorities } from './node/agents.ts'
+import { type Authorities, readAuthorities } from './node/agents.ts'
 import { builtin } from './node/builtin.ts'
 import { Exchange } from './node/http.ts'
-import { Proxies } from './node/proxy.ts'
 import { ServerFinder } from './node/server.ts'
 import { type Env, environment, readSettings, stateDir } from './node/settings.ts'
+import { SharedAgents } from './node/shared_agents.ts'
 import { Socket } from './node/socket.ts'
 import { FileStore } from './node/store.ts'
 import { loadWasm } from './node/wasm.ts'
@@ -14,11 +14,12 @@ import type { Host, HostOptions, Platform } from './platform.ts'
 
 export function createPlatform(): Platform {
   const finder = new ServerFinder()
+  const shared = new SharedAgents()
   return {
     name: 'node',
     loadWasm,
     readSettings,
-    host,
+    host: (options) => host(options, shared),
     prepare: () => {
       builtin('node:http')
     },
@@ -30,12 +31,12 @@ export function createPlatform(): Platform {
   }
 }
 
-function host(options: HostOptions): Host {
+function host(options: HostOptions, shared: SharedAgents): Host {
   const env = environment(options)
   const authorities = authoritiesOf(options, env)
   // One that was asked for here must be usable; the environment's, when something needs it.
   if (authorities?.from === 'caFile') readAuthorities(authorities)
-  const agents = new Agents(new Proxies(options.proxy, env), authorities)
+  const agents = shared.of(options.proxy, env, authorities)
   const store =
     options.store === false
       ? undefined

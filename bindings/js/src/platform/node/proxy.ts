@@ -2,6 +2,16 @@ import { ProxyError } from './failure.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
+/** The variables that say it. */
+export const proxyVariables = [
+  'HTTPS_PROXY',
+  'https_proxy',
+  'HTTP_PROXY',
+  'http_proxy',
+  'NO_PROXY',
+  'no_proxy',
+] as const
+
 /** Which proxy a URL goes through. */
 export class Proxies {
   readonly #option: string | undefined
