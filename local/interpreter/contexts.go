@@ -43,6 +43,12 @@ func (c *contexts) get(id string) *session {
 // forLanguage gives the default context of a normalised language; it has no
 // kernel before its first use.
 func (c *contexts) forLanguage(language string) (*session, error) {
+	c.mu.Lock()
+	known := c.defaults[language]
+	c.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
 	if _, err := c.workshop.find(language); err != nil {
 		return nil, err
 	}
