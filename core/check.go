@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -114,10 +115,10 @@ func checkArguments(argv []string) error {
 	total := 0
 	for i, a := range argv {
 		if strings.ContainsRune(a, 0) {
-			return fault.InvalidArgument("argument %d has a NUL byte", i).On("command")
+			return fault.InvalidArgument("%s has a NUL byte", argument(argv, i)).On("command")
 		}
 		if len(a) >= maxArgument {
-			return fault.InvalidArgument("argument %d has %d bytes, more than Linux takes as one argument (%d)", i, len(a), maxArgument-1).On("command").
+			return fault.InvalidArgument("%s has %d bytes, more than Linux takes as one argument (%d)", argument(argv, i), len(a), maxArgument-1).On("command").
 				Suggest("write it to a file with files.write, or send it through stdin")
 		}
 		total += len(a) + 9
@@ -127,6 +128,14 @@ func checkArguments(argv []string) error {
 			Suggest("write them to a file with files.write, or send them through stdin")
 	}
 	return nil
+}
+
+// argument names one to the caller, who gave a shell's as the command.
+func argument(argv []string, i int) string {
+	if shell := Shell(argv[i]); slices.Equal(argv, shell) && i == len(shell)-1 {
+		return "the command"
+	}
+	return fmt.Sprintf("argument %d", i)
 }
 
 func checkUser(user string) error {
