@@ -1,7 +1,9 @@
 package interpreter
 
 import (
+	"bytes"
 	"encoding/json"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -12,6 +14,9 @@ import (
 // asciiJSON appends valid JSON as one line of ASCII. Line breaks and
 // tabs between tokens are left out.
 func asciiJSON(dst, raw []byte) []byte {
+	if bytes.Contains(raw, []byte(`\ud`)) || bytes.Contains(raw, []byte(`\uD`)) {
+		raw = wholeEscapes(raw)
+	}
 	for len(raw) > 0 {
 		n := plain(raw)
 		dst = append(dst, raw[:n]...)
@@ -46,6 +51,48 @@ func escape(dst []byte, r rune) []byte {
 	}
 	const digits = "0123456789abcdef"
 	return append(dst, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15])
+}
+
+// wholeEscapes replaces escapes of half a surrogate pair, which many readers of
+// JSON refuse or cannot print.
+func wholeEscapes(raw []byte) []byte {
+	out := make([]byte, 0, len(raw))
+	for len(raw) > 0 {
+		n := bytes.IndexByte(raw, '\\')
+		if n < 0 || n+1 >= len(raw) {
+			return append(out, raw...)
+		}
+		out = append(out, raw[:n]...)
+		raw = raw[n:]
+		size := 2
+		switch unit := codeUnit(raw); {
+		case unit < 0:
+		case !utf16.IsSurrogate(unit):
+			size = 6
+		case utf16.DecodeRune(unit, codeUnit(raw[6:])) != utf8.RuneError:
+			size = 12
+		default:
+			out = append(out, `\ufffd`...)
+			raw = raw[6:]
+			continue
+		}
+		out = append(out, raw[:size]...)
+		raw = raw[size:]
+	}
+	return out
+}
+
+// codeUnit is what an escape like \u00e9 at the beginning of raw stands for, -1 =
+// there is none.
+func codeUnit(raw []byte) rune {
+	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(raw[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
 }
 
 // asciiText appends a text as JSON.

@@ -29,6 +29,21 @@ func TestResultLines(t *testing.T) {
 	}
 }
 
+func TestHalvesOfSurrogatePairsAreReplaced(t *testing.T) {
+	for in, want := range map[string]string{
+		`"\ud83d\ude00"`:        `"\ud83d\ude00"`,
+		`"\uD83D\uDE00 \u00e9"`: `"\uD83D\uDE00 \u00e9"`,
+		`"a\ud83d"`:             `"a\ufffd"`,
+		`"\ude00b"`:             `"\ufffdb"`,
+		`"\ud83d\ud83d\ude00"`:  `"\ufffd\ud83d\ude00"`,
+		`"\ud83d\n"`:            `"\ufffd\n"`,
+		`"\\ud83d \ud83d"`:      `"\\ud83d \ufffd"`,
+		`"\ud83d\u0041"`:        `"\ufffd\u0041"`,
+	} {
+		require.Equal(t, want, string(asciiJSON(nil, []byte(in))), in)
+	}
+}
+
 func TestEnvironmentCodeOfLanguages(t *testing.T) {
 	envs := map[string]string{"A": "it's \"$x\"\n\\"}
 	for _, language := range []string{"python", "javascript", "typescript", "r", "bash"} {

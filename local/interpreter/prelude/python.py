@@ -51,25 +51,33 @@ def _sandbox_prelude():
         import _thread
         import codecs
         import os
+        import threading
+        import types
 
-        def copy(stream, read, original):
+        def copy(stream, read, original, ended):
             decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-            while True:
-                data = os.read(read, 1 << 16)
-                if not data:
-                    return
-                text = decode(data)
-                if text:
-                    stream.write(text)
-                os.write(original, data)
+            try:
+                while data := os.read(read, 1 << 16):
+                    if not stream._should_watch:
+                        break
+                    if text := decode(data):
+                        stream.write(text)
+                    os.write(original, data)
+            except Exception:
+                pass  # nobody is left to be told
+            finally:
+                ended.set()
 
         for stream, fd in ((sys.stdout, 1), (sys.stderr, 2)):
             if getattr(stream, "_should_watch", False):
                 read, write = os.pipe()
                 os.dup2(write, fd)
                 os.close(write)
+                ended = threading.Event()
                 # No Thread: programs that list theirs see none of ours.
-                _thread.start_new_thread(copy, (stream, read, stream._original_stdstream_copy))
+                _thread.start_new_thread(copy, (stream, read, stream._original_stdstream_copy, ended))
+                # The stream waits for its end when it is closed.
+                stream.watch_fd_thread = types.SimpleNamespace(join=ended.wait, is_alive=lambda e=ended: not e.is_set())
 
     # A crash says where it was, where the service finds it.
     def crash_report():
@@ -105,8 +113,11 @@ def _sandbox_prelude():
                     return usual(value)
             except TypeError:
                 return usual(value)
-            # Half of a surrogate pair has no UTF-8, but an escape in JSON.
-            return text.encode("utf-8", "backslashreplace")
+            try:
+                return text.encode("utf-8")
+            except UnicodeEncodeError:
+                # Half of a surrogate pair is no character.
+                return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode("utf-8")
 
         kernel.session.pack = pack
 
