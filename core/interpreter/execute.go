@@ -188,7 +188,8 @@ func (x *execution) failure(ctx context.Context, err error) error {
 		return x.timedOut(x.stop(ctx, true))
 	case isClock && clock.Clock == transport.ClockIdle:
 		e := connect.ClockFired(clock)
-		e.Killed = x.stop(ctx, false) == Free
+		v := x.stop(ctx, false)
+		e.Killed = v == Free || v == Waited
 		return e
 	}
 	var cut *connect.Cut
@@ -209,11 +210,13 @@ func TimedOut(after time.Duration, v Verdict) *fault.Error {
 		e = fault.New(fault.CodeCommandTimeout, "the code was still running after its timeout of %s; it was interrupted, and its context can be used again", limit)
 	case Busy:
 		e = fault.New(fault.CodeCodeExecution, "the code was still running after its timeout of %s and takes no notice of an interrupt: its context is still busy after %s more", limit, connect.Seconds(patience))
+	case Waited:
+		e = fault.New(fault.CodeCodeExecution, "the code had not begun after its timeout of %s: its context is busy with other code", limit)
 	default:
 		e = fault.New(fault.CodeCommandTimeout, "the code was still running after its timeout of %s; it may still run", limit)
 	}
-	e.Clock, e.Limit, e.Killed = transport.ClockCommand, after, v == Free
-	if v == Busy {
+	e.Clock, e.Limit, e.Killed = transport.ClockCommand, after, v == Free || v == Waited
+	if v == Busy || v == Waited {
 		return e.Suggest("restart the context with %s, or use another one", fault.Option("restart_code_context"))
 	}
 	return e.Suggest("raise %s, or set it to 0 for none", fault.Option("timeout_ms"))

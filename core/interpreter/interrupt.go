@@ -30,6 +30,7 @@ const (
 	Unknown Verdict = iota
 	Free            // it can be used again
 	Busy            // it took no notice
+	Waited          // it runs other code: ours had not begun, and never will
 )
 
 // stop ends the run. Every service interrupts code whose caller hangs up, if it
@@ -51,6 +52,7 @@ func (x *execution) stop(ctx context.Context, wait bool) Verdict {
 type interruption struct {
 	Interrupted bool `json:"interrupted"`
 	Busy        bool `json:"busy"`
+	Waited      bool `json:"waited"`
 }
 
 // interrupted reads it. A service that says nothing has done what was asked.
@@ -73,11 +75,14 @@ func (x *execution) interrupt(ctx context.Context) Verdict {
 		return Unknown
 	}
 	answer, err := x.c.once(ctx, x.c.request("POST", contextPath(id)+"/interrupt", body), 2*patience)
-	switch {
-	case err != nil:
+	if err != nil {
 		return Unknown
-	case interrupted(answer).Busy:
+	}
+	switch done := interrupted(answer); {
+	case done.Busy:
 		return Busy
+	case done.Waited:
+		return Waited
 	}
 	return Free
 }

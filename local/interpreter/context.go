@@ -142,16 +142,17 @@ func (s *session) leave(x *execution) {
 	close(x.done)
 }
 
-// find is the execution with this id, or the one whose turn it is ("").
-func (s *session) find(id string) *execution {
+// find is the execution with this id, or the one whose turn it is (""). waits
+// says that it is another one's turn.
+func (s *session) find(id string) (x *execution, waits bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, x := range s.queue {
-		if id == "" || x.id == id {
-			return x
+	for i, each := range s.queue {
+		if id == "" || each.id == id {
+			return each, i > 0
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // execute runs x when its turn has come, and ends its stream.
@@ -332,18 +333,27 @@ func (s *session) remove(cause error) {
 // interruptLimit is how long an interrupt waits for its effect.
 const interruptLimit = 2 * time.Second
 
+// interruption says what an interrupt did.
+type interruption struct {
+	// Interrupted: there was such an execution.
+	Interrupted bool `json:"interrupted"`
+	// Busy: it has not stopped yet.
+	Busy bool `json:"busy"`
+	// Waited: another one had the turn, and has it still; this one never begins.
+	Waited bool `json:"waited,omitempty"`
+}
+
 // interrupt stops the execution with this id, or the one that runs ("").
-// interrupted = there was one; busy = it has not stopped yet.
-func (s *session) interrupt(id string) (interrupted, busy bool) {
-	x := s.find(id)
+func (s *session) interrupt(id string) interruption {
+	x, waits := s.find(id)
 	if x == nil {
-		return false, false
+		return interruption{}
 	}
 	x.interrupt()
 	select {
 	case <-x.done:
-		return true, false
+		return interruption{Interrupted: true, Waited: waits}
 	case <-time.After(interruptLimit):
-		return true, true
+		return interruption{Interrupted: true, Busy: true}
 	}
 }

@@ -198,11 +198,7 @@ func (s *Service) interruptContext(w http.ResponseWriter, r *http.Request) {
 	if !read(w, r, &in) {
 		return
 	}
-	interrupted, busy := c.interrupt(in.Execution)
-	answer(w, struct {
-		Interrupted bool `json:"interrupted"`
-		Busy        bool `json:"busy"`
-	}{interrupted, busy})
+	answer(w, c.interrupt(in.Execution))
 }
 
 func (s *Service) removeContext(w http.ResponseWriter, r *http.Request) {

@@ -87,7 +87,7 @@ func TestInterruptStopsOneExecution(t *testing.T) {
 	waits, err := s.post(t.Context(), "/execute", params{"code": "x = 8"})
 	require.NoError(t, err)
 	defer waits.Body.Close()
-	require.Equal(t, `{"interrupted":true,"busy":false}`, s.interrupt(id, waits.Header.Get("X-Execution-Id")))
+	require.Equal(t, `{"interrupted":true,"busy":false,"waited":true}`, s.interrupt(id, waits.Header.Get("X-Execution-Id")))
 	r := rest(t, waits.Body)
 	require.Equal(t, "KeyboardInterrupt", r.Error["name"])
 	require.Equal(t, "end_of_execution", r.last())
