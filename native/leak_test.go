@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,12 +18,15 @@ import (
 	"github.com/agent-sandbox/agent-sandbox/native"
 )
 
+// hang answers with a body that does not end.
+func hang(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.WriteString(w, "first")
+	w.(http.Flusher).Flush()
+	<-r.Context().Done()
+}
+
 func hanging(t *testing.T) *httptest.Server {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, "first")
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-	}))
+	s := httptest.NewServer(http.HandlerFunc(hang))
 	t.Cleanup(s.Close)
 	return s
 }
@@ -47,14 +51,25 @@ func heap() uint64 {
 }
 
 func TestAbortedExchangesLeaveNothing(t *testing.T) {
-	s := hanging(t)
-	h := newHost(t, native.HostOptions{Proxy: "direct"})
+	t.Run("HTTP/1.1", func(t *testing.T) {
+		leaveNothing(t, hanging(t).URL, newHost(t, native.HostOptions{Proxy: "direct"}))
+	})
+	t.Run("HTTP/2", func(t *testing.T) {
+		var conns atomic.Int32
+		s := newHTTP2Server(t, &conns, hang)
+		leaveNothing(t, s.URL, newHost(t, native.HostOptions{Proxy: "direct", CAFile: caFile(t, s)}))
+		require.EqualValues(t, 1, conns.Load(), "an abort cost the connection")
+	})
+}
+
+// leaveNothing aborts many requests of which a part was read.
+func leaveNothing(t *testing.T, url string, h *native.Host) {
 	ctx, cancel := context.WithCancel(t.Context()) // as long as the program
 	defer cancel()
 	abort := func(n int) {
 		for i := range n {
 			own, stop := context.WithCancel(ctx)
-			r, err := h.Do(own, &transport.Request{Method: "GET", URL: s.URL})
+			r, err := h.Do(own, &transport.Request{Method: "GET", URL: url})
 			require.NoError(t, err)
 			_, err = r.Body.Next(own)
 			require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
@@ -179,6 +180,23 @@ func TestAuthorityFromOptionOrEnvironment(t *testing.T) {
 		require.Equal(t, 204, got)
 	}
 	_, err := status(t, newHost(t, native.HostOptions{Getenv: env()}), server.URL)
+	var e *transport.NetError
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, transport.NetTLS, e.Kind)
+}
+
+func TestAuthorityHoldsForSocketsToo(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, err := websocket.Accept(w, r, nil); err == nil {
+			_ = c.CloseNow()
+		}
+	}))
+	defer server.Close()
+	asked := &transport.SocketRequest{URL: "wss" + strings.TrimPrefix(server.URL, "https")}
+	socket, err := newHost(t, native.HostOptions{CAFile: caFile(t, server), Getenv: env()}).Dial(t.Context(), asked)
+	require.NoError(t, err)
+	socket.Close()
+	_, err = newHost(t, native.HostOptions{Getenv: env()}).Dial(t.Context(), asked)
 	var e *transport.NetError
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, transport.NetTLS, e.Kind)
