@@ -220,6 +220,17 @@ def test_a_loop_that_is_closed_without_a_word(options: dict[str, Any]) -> None:
     assert not engine()._targets
 
 
+def test_sandboxes_leave_no_descriptor(options: dict[str, Any]) -> None:
+    async def test(_: Sandbox) -> None:
+        left = []
+        for _ in range(12):
+            await (await Sandbox.create("base", **options)).kill()
+            left.append(len(os.listdir("/proc/self/fd")))
+        assert left[-1] <= left[1] + 1, left
+
+    run(options, test)
+
+
 def test_a_background_command(options: dict[str, Any]) -> None:
     async def test(sandbox: Sandbox) -> None:
         seen: list[str] = []

@@ -31,6 +31,17 @@ def test_naming_a_class_loads_no_engine(name: str) -> None:
     assert not loaded(f"from {name} import Sandbox") & {"wasmtime", "httptools", "websockets"}
 
 
+def test_everything_can_be_imported_at_once_and_is_listed() -> None:
+    import agent_sandbox
+
+    names: dict[str, object] = {}
+    exec("from agent_sandbox import *", names)
+    for name in ("Sandbox", "SandboxError", "RateLimitError", "EntryInfo", "FileType", "BarChart"):
+        assert names[name] is getattr(agent_sandbox, name)
+        assert name in dir(agent_sandbox)
+    assert not loaded("from agent_sandbox import *") & {"wasmtime", "httptools", "websockets"}
+
+
 def test_every_name_is_there() -> None:
     import agent_sandbox
     import agent_sandbox.sync

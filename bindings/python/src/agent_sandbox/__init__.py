@@ -78,6 +78,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         value: Any = version("agent-sandbox")
+    elif name == "__all__":
+        value = _names()
     elif name == "sync":
         value = import_module(".sync", __name__)
     elif name in _HOMES:
@@ -101,5 +103,11 @@ def _exported(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def _names() -> list[str]:
+    from ._generated import errors, types
+
+    return sorted({*_HOMES, *errors.__all__, *types.__all__})
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, "__version__"})
+    return sorted({*globals(), *_names(), "__version__"})
