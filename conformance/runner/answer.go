@@ -26,6 +26,7 @@ type answer struct {
 	rule  *Rule
 	codec string
 
+	request *http.Request
 	chunked bool
 	headed  bool // the head is out
 	sent    int  // of the body
@@ -39,6 +40,10 @@ func (a *answer) play() bool {
 		a.p.broken(fmt.Errorf("the peer waited in vain for %s", r.WaitFor))
 	}
 	if !a.sleep(time.Duration(r.DelayMS) * time.Millisecond) {
+		return false
+	}
+	if r.Kernel != nil {
+		a.kernel(r.Kernel)
 		return false
 	}
 	if r.Wire != nil {

@@ -60,6 +60,7 @@ type Reply struct {
 	Stream   []Step          `json:"stream,omitempty"`    // envelopes of a streaming RPC
 	Lines    []Step          `json:"lines,omitempty"`     // lines of JSON
 	Wire     []Step          `json:"wire,omitempty"`      // raw bytes of the whole answer
+	Kernel   *Kernel         `json:"kernel,omitempty"`    // the WebSocket of a Jupyter kernel
 	Gzip     bool            `json:"gzip,omitempty"`      // the body is compressed
 
 	Framing  string `json:"framing,omitempty"`   // length (default), chunked (default for streams) or close

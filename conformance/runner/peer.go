@@ -105,7 +105,7 @@ func (p *Peer) serve(at string, conn net.Conn) {
 		if err != nil {
 			return
 		}
-		a := &answer{p: p, conn: conn, in: r, codec: codecOf(in.Header.Get("content-type"))}
+		a := &answer{p: p, conn: conn, in: r, request: in, codec: codecOf(in.Header.Get("content-type"))}
 		if a.aside(in) {
 			return
 		}

@@ -101,7 +101,9 @@ func socketHeader(s *suite) {
 		_ = c.Close(websocket.StatusNormalClosure, "")
 	})
 	r := &transport.SocketRequest{URL: url + "/p?q=1", Header: transport.Header{{"X-A", "b"}, {"Host", "x.example"}}, Subprotocols: []string{"v1"}}
-	chosen := s.do(talk(r, func(ctx context.Context, _ transport.Host, k transport.Socket) (any, error) { return k.Subprotocol(), nil }))
+	chosen := s.do(talk(r, func(ctx context.Context, _ transport.Host, k transport.Socket) (any, error) {
+		return k.Subprotocol(), nil
+	}))
 	require.Equal(s, "v1", chosen)
 	got := <-seen
 	require.Equal(s, "b", got.Header.Get("X-A"))

@@ -98,7 +98,7 @@ func (r *resolver) settings() (*Settings, error) {
 		provider.text = r.guess()
 	}
 	s.Provider, s.from["provider"], s.names["provider"] = provider.text, provider.from, provider.name
-	r.family = s.Provider != "local"
+	r.family = s.Provider != "local" && s.Provider != "jupyter"
 	for _, t := range []struct {
 		key      string
 		to       *string

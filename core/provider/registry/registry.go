@@ -8,10 +8,11 @@ import (
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
 	"github.com/agent-sandbox/agent-sandbox/core/provider"
 	"github.com/agent-sandbox/agent-sandbox/core/provider/e2b"
+	"github.com/agent-sandbox/agent-sandbox/core/provider/jupyter"
 	"github.com/agent-sandbox/agent-sandbox/core/provider/local"
 )
 
-func all() []provider.Provider { return []provider.Provider{local.New(), e2b.Cloud()} }
+func all() []provider.Provider { return []provider.Provider{local.New(), e2b.Cloud(), jupyter.New()} }
 
 // Names lists the providers.
 func Names() []string {
@@ -30,6 +31,8 @@ func Find(name string, said any) (provider.Provider, error) {
 		return local.New(), nil
 	case e2b.Name:
 		return e2b.Cloud(), nil
+	case jupyter.Name:
+		return jupyter.New(), nil
 	}
 	return nil, fault.InvalidArgument("%s %q is unknown: use one of %s", said, name, strings.Join(Names(), ", ")).On("provider")
 }
