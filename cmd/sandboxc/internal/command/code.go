@@ -13,6 +13,7 @@ import (
 	"github.com/agent-sandbox/agent-sandbox/cmd/sandboxc/internal/attend"
 	"github.com/agent-sandbox/agent-sandbox/cmd/sandboxc/internal/output"
 	"github.com/agent-sandbox/agent-sandbox/core"
+	"github.com/agent-sandbox/agent-sandbox/core/capability"
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
 	"github.com/agent-sandbox/agent-sandbox/native"
 )
@@ -142,8 +143,9 @@ func (c *Code) inNew(a *App, create core.CreateOptions, copies []copying, job *c
 		return err
 	}
 	defer func() { _ = client.Close() }()
-	life := runLife
-	create.Timeout = &life
+	if life := runLife; client.Capabilities().Has(capability.Timeout) {
+		create.Timeout = &life
+	}
 	began := time.Now()
 	var sbx *native.Sandbox
 	err = a.starting(func(ctx context.Context) (err error) {
