@@ -119,7 +119,11 @@ export class CommandHandle implements AsyncIterable<OutputChunk>, AsyncDisposabl
     await this.#controls.resize?.(this.pid, { ...size, ...options })
   }
 
-  /** The output, piece by piece, in order; it ends with the process. */
+  /**
+   * The output, piece by piece, in order; it ends with the process, or after `disconnect()`.
+   *
+   * @throws What else ended the following, after the output that came, as `wait()` does.
+   */
   [Symbol.asyncIterator](): AsyncIterator<OutputChunk, void, undefined> {
     return this.#follower.read()
   }

@@ -4,6 +4,7 @@ import { Out } from './engine/frame.ts'
 import type { Listener, Operation } from './engine/operation.ts'
 import {
   CancelledOperationError,
+  CommandExitError,
   errorFromJSON,
   InvalidArgumentError,
   type SandboxError,
@@ -82,6 +83,8 @@ export class Follower implements Listener {
   /** Nobody waits for callbacks any more, and none begins. */
   #left: { reason: unknown } | undefined
   #ended = false
+  /** What ended the following, unless that was the end of the process. */
+  #failed: { error: unknown } | undefined
   #started!: (pid: number) => void
   /** The pid, once it is known. */
   readonly started: Promise<number>
@@ -212,6 +215,7 @@ export class Follower implements Listener {
         const text = decoder.decode()
         if (text) yield { stream: stream as OutputStream, data: new Uint8Array(0), text }
       }
+      if (this.#failed && (this.#thrown || !this.#left)) throw this.#failed.error
     } finally {
       this.#readers.delete(reader)
       this.#regulate()
@@ -228,6 +232,7 @@ export class Follower implements Listener {
       await this.#called_()
       return new CommandResult(end, this.log)
     } catch (error) {
+      if (!(error instanceof CommandExitError)) this.#failed = { error }
       await this.#called_()
       throw error
     } finally {

@@ -85,6 +85,37 @@ test('what is no string is no argument of a program', async (t) => {
   }
 })
 
+test('who reads a handle hears of what ended it, unless that was its process or himself', async (t) => {
+  let cut
+  const { url } = await peer(t, {
+    'POST /process.Process/Start': (q, r) => {
+      if (!speaksJSON(q, r)) return
+      q.resume()
+      answer(r, started, data('a'))
+      cut = () => r.destroy()
+    },
+    'GET /health': (_q, r) => r.writeHead(204).end(),
+  })
+  const sandbox = await Sandbox.fromJSON(handleAt(url), options(url))
+  const read = async (then) => {
+    const handle = await sandbox.commands.run('x', { background: true })
+    let text = ''
+    for await (const chunk of handle) {
+      text += chunk.text
+      then(handle)
+    }
+    return text
+  }
+  assert.equal(await read((handle) => handle.disconnect()), 'a')
+  const error = await read(() => cut()).catch((e) => e)
+  assert.ok(error instanceof sdk.ConnectionLostError)
+  assert.equal(error.partial.stdout, 'a')
+  const end = { end: { exitCode: 1, exited: true } }
+  const ended = await sandboxOf(t, [started, data('b'), end], true)
+  const handle = await ended.commands.run('x', { background: true, check: true })
+  for await (const chunk of handle) assert.equal(chunk.text, 'b')
+})
+
 test('what the callback of a handle throws ends the following, not the process', async (t) => {
   const asked = []
   const { url } = await peer(t, {
