@@ -194,6 +194,7 @@ func (k *kernel) connect() error {
 	}
 	if err == nil {
 		go k.listen()
+		go k.letGo()
 		go k.replies()
 		err = k.greet(ctx)
 	}
@@ -297,6 +298,27 @@ func (k *kernel) listen() {
 		}
 		k.more.Store(k.iopub.More())
 		k.inbox.put(m)
+	}
+}
+
+// leftGrace is how long nothing must have come from a kernel that is gone.
+const leftGrace = 500 * time.Millisecond
+
+// letGo ends the reading of a kernel that is gone: a process that it forked, and
+// that left its session, may hold the connection for ever. What is still to be read
+// comes first.
+func (k *kernel) letGo() {
+	<-k.exited
+	for {
+		select {
+		case <-k.dead:
+			return
+		case <-time.After(leftGrace):
+		}
+		if !k.inbox.busy() && time.Since(time.Unix(0, k.touched.Load())) > leftGrace {
+			_ = k.iopub.Close()
+			return
+		}
 	}
 }
 

@@ -157,6 +157,22 @@ func TestADeadKernelSaysWhyAndIsReplaced(t *testing.T) {
 	require.Contains(t, s.run("import ctypes; ctypes.string_at(0)").Error["traceback"], "Segmentation fault")
 }
 
+func TestWhatAKernelLeftBehindKeepsNobodyWaiting(t *testing.T) {
+	s := serveKernels(t)
+	c := s.create(params{})
+	in := params{"context_id": c.ID}
+	s.run(`import os, time
+if os.fork() == 0:
+    os.setsid()
+    time.sleep(30)
+    os._exit(0)`, in)
+	began := time.Now()
+	r := s.run("print('before', flush=True); time.sleep(0.05); os._exit(3)", in)
+	require.Equal(t, "KernelDied", r.Error["name"])
+	require.Equal(t, "before\n", r.Stdout)
+	require.Less(t, time.Since(began), 25*time.Second, "its child lives for 30 s")
+}
+
 func TestAKernelThatDiesBetweenCellsIsReplaced(t *testing.T) {
 	s := serveKernels(t)
 	s.run("import threading, os; threading.Timer(0.05, os._exit, [9]).start()")
