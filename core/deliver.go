@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 
-	"github.com/agent-sandbox/agent-sandbox/core/connect"
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
 	"github.com/agent-sandbox/agent-sandbox/core/transport"
 )
@@ -26,5 +25,5 @@ func (f *Files) Deliver(ctx context.Context, path string, o FileOptions) (int64,
 		d.Skip, d.Take = o.Offset, o.Length
 	}
 	n, err := body.Deliver(ctx, d)
-	return n, f.failed(ctx, connect.Classify(ctx, err, transferArea))
+	return n, f.cut(ctx, err)
 }

@@ -55,7 +55,7 @@ func (f *Files) Read(ctx context.Context, path string, o FileOptions) ([]byte, e
 	defer resp.Body.Close()
 	b, err := f.collect(ctx, resp, o)
 	if err != nil {
-		return nil, cancelled(ctx, connect.Classify(ctx, err, transferArea))
+		return nil, f.cut(ctx, err)
 	}
 	if b == nil {
 		b = []byte{}
@@ -87,6 +87,15 @@ func (f *Files) ReadText(ctx context.Context, path string, o FileOptions) (strin
 // transferArea classifies what goes wrong inside a body.
 var transferArea = connect.Area{Missing: fault.CodeFileNotFound, Exists: fault.CodePathKind, Denied: fault.CodeFilePermission, Route: fault.CodeFileNotFound, Other: fault.CodeFileOperation}
 
+// cut is the error of a body that did not come whole: when the sandbox is gone, it
+// says so.
+func (f *Files) cut(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	return f.failed(ctx, f.s.data.Explain(ctx, connect.Classify(ctx, err, transferArea)))
+}
+
 // collect reads a body under the idle clock; there is no clock on the whole.
 func (f *Files) collect(ctx context.Context, resp *transport.Response, o FileOptions) ([]byte, error) {
 	lively, alive, disarm := f.s.client.host.Limit(ctx, transport.ClockIdle, orElse(o.IdleTimeout, f.s.client.settings.IdleTimeout))
@@ -117,7 +126,7 @@ func (f *Files) Open(ctx context.Context, path string, o FileOptions) (io.ReadCl
 		return nil, f.failed(ctx, fault.New(fault.CodeProtocol, "the peer broke the protocol: it gave the whole file where a part was asked for"))
 	}
 	stream := resp.Body.ToHost(orElse(o.IdleTimeout, f.s.client.settings.IdleTimeout))
-	return explained(ctx, decompressing(resp, stream)), nil
+	return f.explained(ctx, decompressing(resp, stream)), nil
 }
 
 func (f *Files) open(ctx context.Context, path string, o FileOptions, bulk bool) (*transport.Response, error) {

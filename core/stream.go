@@ -4,22 +4,23 @@ import (
 	"context"
 	"errors"
 	"io"
-
-	"github.com/agent-sandbox/agent-sandbox/core/connect"
 )
 
 // explained gives stream errors the one error type.
-func explained(ctx context.Context, s io.ReadCloser) io.ReadCloser { return &explainer{ctx, s} }
+func (f *Files) explained(ctx context.Context, s io.ReadCloser) io.ReadCloser {
+	return &explainer{f, ctx, s}
+}
 
 type explainer struct {
-	ctx context.Context
+	files *Files
+	ctx   context.Context
 	io.ReadCloser
 }
 
 func (e *explainer) Read(p []byte) (int, error) {
 	n, err := e.ReadCloser.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = cancelled(e.ctx, connect.Classify(e.ctx, err, transferArea))
+		err = e.files.cut(e.ctx, err)
 	}
 	return n, err
 }
@@ -28,7 +29,7 @@ func (e *explainer) Read(p []byte) (int, error) {
 func (e *explainer) WriteTo(w io.Writer) (int64, error) {
 	n, err := io.Copy(w, e.ReadCloser)
 	if err != nil {
-		err = cancelled(e.ctx, connect.Classify(e.ctx, err, transferArea))
+		err = e.files.cut(e.ctx, err)
 	}
 	return n, err
 }

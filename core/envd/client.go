@@ -134,8 +134,8 @@ func (c *Client) unary(ctx context.Context, idempotent bool, procedure, user str
 	})
 }
 
-// Explain gives err, or a better one, for a connection to another service of the
-// same sandbox: see explain.
+// Explain gives err, or a better one, for a body that was cut and for another
+// service of the same sandbox: see explain.
 func (c *Client) Explain(ctx context.Context, err error) error { return c.explain(ctx, err) }
 
 // explain asks the sandbox once whether it still runs when a gateway or a cut

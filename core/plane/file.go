@@ -122,4 +122,7 @@ type Data interface {
 	Transfer
 	// Healthy asks the sandbox itself. false: it is known not to run.
 	Healthy(ctx context.Context) (bool, error)
+	// Explain asks the sandbox itself why a connection failed, and gives err or a
+	// better one.
+	Explain(ctx context.Context, err error) error
 }

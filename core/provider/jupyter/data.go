@@ -27,6 +27,8 @@ func (n none) Healthy(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
+func (none) Explain(_ context.Context, err error) error { return err }
+
 func (none) Start(context.Context, plane.StartSpec, plane.Watch, plane.Sink) (*plane.End, error) {
 	return nil, cannot(capability.Exec)
 }
