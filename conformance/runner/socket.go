@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/coder/websocket"
@@ -29,6 +30,7 @@ type Says struct {
 	Type    string `json:"type,omitempty"`    // of the message
 	Channel string `json:"channel,omitempty"` // default iopub
 	Content any    `json:"content,omitempty"`
+	Times   int    `json:"times,omitempty"`   // how often the text of the content is repeated
 	Parent  string `json:"parent,omitempty"`  // the id of another request; default that of the one that came; "none"
 	Buffers bool   `json:"buffers,omitempty"` // the message has one, which nobody asked for
 	Send    *Bytes `json:"send,omitempty"`    // a text message of these bytes instead
@@ -107,6 +109,10 @@ func (a *answer) says(gone context.Context, conn *websocket.Conn, k *Kernel, s *
 }
 
 func (s *Says) message(k *Kernel, id string) (websocket.MessageType, []byte, error) {
+	if text, ok := s.Content.(map[string]any); ok && s.Times > 0 {
+		said, _ := text["text"].(string)
+		text["text"] = strings.Repeat(said, s.Times)
+	}
 	channel, parent := s.Channel, map[string]any{"msg_id": id}
 	if channel == "" {
 		channel = "iopub"

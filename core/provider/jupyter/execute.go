@@ -22,8 +22,9 @@ const poll = 5 * time.Second
 // cleanup is the clock of what may still be done after a cancel or timeout.
 const cleanup = 5 * time.Second
 
-// mostMessage is what a kernel may send at once.
-const mostMessage = 256 << 20
+// mostMessage is what a kernel may send at once: every host passes it on in one
+// piece.
+const mostMessage = 48 << 20
 
 // errEnded ends the watch over a run that has ended.
 var errEnded = errors.New("the run has ended")

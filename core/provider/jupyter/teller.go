@@ -95,13 +95,14 @@ func (t *teller) stream(content json.RawMessage) error {
 	if m.Name == "stderr" {
 		channel = plane.Stderr
 	}
+	// A sink may write behind what it gets.
 	for rest := []byte(m.Text); len(rest) > 0; {
 		n := len(rest)
 		if n > pieceOfText {
 			for n = pieceOfText; n > pieceOfText-utf8.UTFMax && !utf8.RuneStart(rest[n]); n-- {
 			}
 		}
-		if err := t.note(t.sink.Output(channel, rest[:n])); err != nil {
+		if err := t.note(t.sink.Output(channel, rest[:n:n])); err != nil {
 			return err
 		}
 		rest = rest[n:]
@@ -116,7 +117,7 @@ func (t *teller) display(content json.RawMessage, main, update bool) error {
 	}
 	for b := d.object(main, update); len(b) > 0; {
 		n := min(len(b), pieceOfResult)
-		if err := t.note(t.sink.Result(b[:n], n == len(b))); err != nil {
+		if err := t.note(t.sink.Result(b[:n:n], n == len(b))); err != nil {
 			return err
 		}
 		b = b[n:]

@@ -29,6 +29,7 @@ _LINGER = 0.025
 
 #: One piece of input is at most so large: the core's memory never shrinks.
 _LARGEST_PIECE = 1 << 20
+_WHOLE = (frame.WS_TEXT, frame.WS_BINARY)  # a message is one frame, whatever its size
 
 #: Seconds that tails of cancelled operations may still take when a loop ends.
 CLEANUP_CLOCK = 5.0
@@ -99,7 +100,7 @@ class Driver:
         """Sends a frame to the core, soon; if it may linger, within some milliseconds, together with
         what comes until then: crossing costs more than most of what crosses."""
         n = len(payload)
-        if n > _LARGEST_PIECE:
+        if n > _LARGEST_PIECE and kind not in _WHOLE:
             for at in range(0, n, _LARGEST_PIECE):
                 self.feed(op, stream, kind, payload[at : at + _LARGEST_PIECE], linger)
             return
