@@ -67,7 +67,7 @@ func TestHangingUpInterrupts(t *testing.T) {
 func TestALateInterruptHitsNobodyElse(t *testing.T) {
 	s := serveKernels(t)
 	s.run("x = 7")
-	for range 30 {
+	for range 12 {
 		ctx, cancel := context.WithCancel(context.Background())
 		go func() { time.Sleep(time.Duration(3000+rand.IntN(6000)) * time.Microsecond); cancel() }()
 		_, _ = s.runIn(ctx, "x = 7")

@@ -27,7 +27,7 @@ func TestEverythingAtOnce(t *testing.T) {
 
 func everythingAtOnce(t *testing.T) {
 	s := serveKernels(t)
-	rounds := 12
+	rounds := 6
 	if os.Getenv("SOAK") != "" {
 		rounds = 60
 	}
