@@ -427,7 +427,9 @@ async def main() -> None:
         elif "call" in line:
             calls[id, line["call"]] = asyncio.ensure_future(serve(sessions[id], line))
         elif "cancel" in line:
-            calls[id, line["cancel"]].cancel()
+            call = calls.get((id, line["cancel"]))
+            if call is not None:  # else its session could not be opened
+                call.cancel()
         elif line.get("close"):
             sessions.pop(id).close()
             say(session=id, closed=True)
