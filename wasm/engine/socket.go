@@ -18,7 +18,7 @@ type socket struct {
 
 	open     bool
 	chosen   string // subprotocol
-	closed   bool // by this side
+	closed   bool   // by this side
 	messages []message
 	backlog  int
 	err      error // how the other side ended it; io.EOF when normally

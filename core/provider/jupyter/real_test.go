@@ -45,8 +45,10 @@ func serve(t *testing.T, token string, options ...string) *server {
 	require.NoError(t, err)
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	require.NoError(t, l.Close())
-	args := append([]string{"--allow-root", "--no-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=" + port, "--ServerApp.port_retries=0",
-		"--ServerApp.root_dir=" + root, "--IdentityProvider.token=" + token}, options...)
+	args := append([]string{
+		"--allow-root", "--no-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=" + port, "--ServerApp.port_retries=0",
+		"--ServerApp.root_dir=" + root, "--IdentityProvider.token=" + token,
+	}, options...)
 	cmd := exec.Command(filepath.Join(python, "bin", "jupyter-server"), args...)
 	cmd.Env = []string{"HOME=" + dir, "PATH=" + filepath.Join(python, "bin") + ":" + os.Getenv("PATH"), "JUPYTER_RUNTIME_DIR=" + filepath.Join(dir, "run"), "IPYTHONDIR=" + dir}
 	var said bytes.Buffer
