@@ -53,7 +53,7 @@ func (a *answer) kernel(k *Kernel) {
 		a.p.broken(err)
 		return
 	}
-	defer conn.CloseNow()
+	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(64 << 20)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
