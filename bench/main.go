@@ -10,11 +10,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 )
 
 func main() {
 	quick := flag.Bool("quick", false, "a tenth of the counts and sizes")
-	only := flag.String("only", "", "one section: create, latency, stdout, files, hosts, cycles, alive")
+	only := flag.String("only", "", "one section: create, latency, stdout, files, hosts, cycles, alive; or hosts.calls, .output, .files, .starts, .exits")
 	flag.Parse()
 	if err := run(context.Background(), *quick, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -28,6 +29,7 @@ func run(ctx context.Context, quick bool, only string) error {
 		return err
 	}
 	defer b.stop()
+	only, b.part, _ = strings.Cut(only, ".")
 	b.machine()
 	for _, s := range []struct {
 		name string

@@ -22,6 +22,7 @@ import (
 // bench is one run: a server of its own and our client on it.
 type bench struct {
 	quick  bool
+	part   string // of the hosts; "" = all
 	dir    string
 	server native.ServerInfo
 	client *native.Client
