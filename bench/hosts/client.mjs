@@ -5,12 +5,15 @@ import { createInterface } from 'node:readline'
 
 const [name, id] = process.argv.slice(2)
 const sandbox = name === 'none' ? undefined : await (await import(name)).Sandbox.connect(id)
-const patience = { timeoutMs: 0, requestTimeoutMs: 600_000 }
+const patience = { requestTimeoutMs: 600_000 }
 
 const jobs = {
   run: () => sandbox.commands.run('true'),
   stdout: async ({ bytes }) =>
-    same(bytes, (await sandbox.commands.run(zeros(bytes), patience)).stdout.length),
+    same(
+      bytes,
+      (await sandbox.commands.run(zeros(bytes), { ...patience, timeoutMs: 0 })).stdout.length,
+    ),
   upload: ({ path, bytes }) => sandbox.files.write(path, ones(bytes), { ...patience, gzip: false }),
   download: async ({ path, bytes }) =>
     same(
@@ -53,9 +56,13 @@ function ones(bytes) {
 }
 
 function exchange(url, options, body) {
+  // Names below localhost are this machine, which few resolvers know.
+  const { host, port, pathname, search } = new URL(url)
+  const headers = { host, ...options.headers }
+  const asked = { ...options, headers, host: '127.0.0.1', port, path: pathname + search }
   return new Promise((resolve, reject) => {
     const chunks = []
-    const sent = request(url, options, (answer) => {
+    const sent = request(asked, (answer) => {
       answer.on('data', (chunk) => chunks.push(chunk))
       answer.on('end', () =>
         answer.statusCode < 300
