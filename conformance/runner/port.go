@@ -2,35 +2,30 @@ package runner
 
 import (
 	"net"
+	"slices"
 	"sync"
 )
 
-// spent are the ports that cases had. A client remembers which codec an address
-// speaks, and tells one for some seconds what became of its callers: no case may
-// be met by what was meant for another.
-var spent = struct {
+// spent are the ports that the latest cases had. A client remembers which codec an
+// address speaks, and tells one for some seconds what became of its callers: no
+// case may be met by what was meant for another.
+var spent struct {
 	sync.Mutex
-	ports map[int]bool
-}{ports: map[int]bool{}}
+	ports []int
+}
 
-// manyPorts is how many are spent before they are used again: the system has some
-// 28,000 to give.
-const manyPorts = 14_000
+// rest is for how many others a port is not used again. The system gives half of
+// some 28,000; it is asked again for one of these.
+const rest = 3000
 
-// listen opens a port that no case had.
+// listen opens a port that no case had lately.
 func listen() (net.Listener, error) {
-	var refused []net.Listener
-	defer func() {
-		for _, l := range refused {
-			_ = l.Close()
-		}
-	}()
 	for {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil || spend(l.Addr()) {
 			return l, err
 		}
-		refused = append(refused, l) // held meanwhile, so that it is not given again
+		_ = l.Close()
 	}
 }
 
@@ -41,12 +36,11 @@ func spend(at net.Addr) bool {
 	}
 	spent.Lock()
 	defer spent.Unlock()
-	if len(spent.ports) >= manyPorts {
-		clear(spent.ports)
-	}
-	if spent.ports[tcp.Port] {
+	if slices.Contains(spent.ports, tcp.Port) {
 		return false
 	}
-	spent.ports[tcp.Port] = true
+	if spent.ports = append(spent.ports, tcp.Port); len(spent.ports) > rest {
+		spent.ports = spent.ports[1:]
+	}
 	return true
 }
