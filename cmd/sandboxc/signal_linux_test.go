@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -30,8 +31,18 @@ const (
 	ignore = `trap '' TERM INT HUP; echo ready; exec sleep 987`
 )
 
+// hearHangups lets what the test starts hear them also where the test itself was
+// started with nohup: a caught signal is not passed on as ignored.
+func hearHangups(t *testing.T) {
+	t.Helper()
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(heard) })
+}
+
 func TestFirstSignalReachesTheCommand(t *testing.T) {
 	needRoot(t)
+	hearHangups(t)
 	p := newProgram(t)
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(s.String(), func(t *testing.T) {

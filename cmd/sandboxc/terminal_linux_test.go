@@ -52,6 +52,7 @@ func TestRunWithTerminal(t *testing.T) {
 
 func TestTerminalIsGivenBackInAnyCase(t *testing.T) {
 	needRoot(t)
+	hearHangups(t)
 	for name, sig := range map[string]syscall.Signal{"terminated": syscall.SIGTERM, "hung up": syscall.SIGHUP} {
 		t.Run(name, func(t *testing.T) {
 			p := newProgram(t)

@@ -256,8 +256,8 @@ func TestWatchFollowsDirectoriesThatMove(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(r.home, "new/sub/f"), nil, 0o644))
 	require.Equal(t, []string{"create new/sub/f"}, w.until("create new/sub/f"))
 	require.NoError(t, os.Rename(filepath.Join(r.home, "new"), filepath.Join(outside, "gone")))
-	w.until("rename new")
 	require.NoError(t, os.WriteFile(filepath.Join(outside, "gone/sub/unseen"), nil, 0o644))
+	w.until("rename new")
 	require.NoError(t, os.WriteFile(filepath.Join(r.home, "end"), nil, 0o644))
 	require.Equal(t, []string{"create end"}, w.until("create end"))
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -20,6 +21,10 @@ const watchMask = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_MOVED_FROM | unix.
 
 // watchBuffer is how many bytes of kernel events are read at once.
 const watchBuffer = 64 << 10
+
+// renameWait is how long the second half of a rename may come after the first: the
+// kernel queues them one after the other, and others may come between.
+const renameWait = 20 * time.Millisecond
 
 // errOverflow ends a watch that has lost events: silence would be a lie.
 var errOverflow = errors.New("too many file events at once, some were lost")
@@ -39,7 +44,11 @@ type treeWatch struct {
 	found map[string]uint64
 	// moving are directories that have left their name, by the cookie of the rename.
 	moving map[uint32]string
-	tell   func(name string, kind filesystempb.EventType)
+	// patience is until when the other halves of those renames are waited for.
+	patience time.Time
+	// held are the changes below those: whether they are in the tree is not known yet.
+	held []heldChange
+	tell func(name string, kind filesystempb.EventType)
 }
 
 // openTreeWatch begins to watch; events wait in the kernel until run.
@@ -81,13 +90,18 @@ func (w *treeWatch) run(tell func(name string, kind filesystempb.EventType)) err
 		wait = errors.Is(err, unix.EAGAIN)
 		switch {
 		case wait:
-			w.settle()
-		case err != nil:
+			clear(w.found) // nothing is queued: what was found has had its event
+			err = w.queue.SetReadDeadline(w.patience)
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			err = w.settle()
+		case err == nil:
+			err = w.handleAll(buffer[:n])
+		}
+		if err == nil && len(w.moving) > 0 && time.Now().After(w.patience) {
+			err = w.settle()
+		}
+		if err != nil {
 			return err
-		default:
-			if err := w.handleAll(buffer[:n]); err != nil {
-				return err
-			}
 		}
 	}
 }
@@ -105,14 +119,40 @@ func readEvents(raw syscall.RawConn, buffer []byte, wait bool) (n int, err error
 	return n, err
 }
 
-// settle runs when nothing is queued: what was found has had its event, and what
-// moved away has not come back.
-func (w *treeWatch) settle() {
-	clear(w.found)
+// settle gives up what moved away: it has left the tree.
+func (w *treeWatch) settle() error {
 	for cookie, name := range w.moving {
 		delete(w.moving, cookie)
 		w.forget(name)
 	}
+	w.patience = time.Time{}
+	if err := w.queue.SetReadDeadline(w.patience); err != nil {
+		return err
+	}
+	return w.release()
+}
+
+// isMoving tells whether a directory is one that has left its name, or below it.
+func (w *treeWatch) isMoving(dir string) bool {
+	for _, name := range w.moving {
+		if dir == name || strings.HasPrefix(dir, name+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// release handles what was held: under its new name, or not at all where its
+// directory has left the tree.
+func (w *treeWatch) release() error {
+	held := w.held
+	w.held = nil
+	for _, one := range held {
+		if err := w.handle(one.number, one.change); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *treeWatch) handleAll(events []byte) error {
@@ -135,6 +175,12 @@ type change struct {
 	cookie uint32
 }
 
+// heldChange is a change in the directory of a watch's number.
+type heldChange struct {
+	number int
+	change change
+}
+
 func (c change) has(mask uint32) bool { return c.mask&mask != 0 }
 
 func (w *treeWatch) handle(number int, c change) error {
@@ -146,6 +192,8 @@ func (w *treeWatch) handle(number int, c change) error {
 	case c.has(unix.IN_IGNORED):
 		w.drop(number)
 	case !known:
+	case c.name != "" && w.isMoving(dir):
+		w.held = append(w.held, heldChange{number, c})
 	case c.name != "":
 		c.name = filepath.Join(dir, c.name)
 		return w.changed(c)
@@ -181,7 +229,7 @@ func (w *treeWatch) changed(c change) error {
 	}
 	if c.has(unix.IN_MOVED_FROM) {
 		if c.has(unix.IN_ISDIR) {
-			w.moving[c.cookie] = c.name
+			w.left(c)
 		}
 		w.tell(c.name, filesystempb.EventType_EVENT_TYPE_RENAME)
 	}
@@ -195,6 +243,14 @@ func (w *treeWatch) changed(c change) error {
 		w.tell(c.name, filesystempb.EventType_EVENT_TYPE_REMOVE)
 	}
 	return nil
+}
+
+// left notes a directory that has left its name.
+func (w *treeWatch) left(c change) {
+	if len(w.moving) == 0 {
+		w.patience = time.Now().Add(renameWait)
+	}
+	w.moving[c.cookie] = c.name
 }
 
 // appeared tells of an entry that was made or has moved here. A directory is
@@ -211,13 +267,16 @@ func (w *treeWatch) appeared(c change) error {
 			w.forget(name)
 		}
 	}
+	if moved {
+		delete(w.moving, c.cookie)
+		w.rename(old, c.name)
+		w.tell(c.name, filesystempb.EventType_EVENT_TYPE_CREATE)
+		return w.release()
+	}
 	switch {
 	case !w.recursive || !c.has(unix.IN_ISDIR):
 	case c.has(unix.IN_CREATE):
 		return w.adopt(c.name)
-	case moved:
-		delete(w.moving, c.cookie)
-		w.rename(old, c.name)
 	default:
 		if err := w.add(c.name); w.gone(err) != nil {
 			return err

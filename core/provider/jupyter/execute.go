@@ -30,11 +30,16 @@ const mostMessage = 48 << 20
 var errEnded = errors.New("the run has ended")
 
 // otherEnd is the end of a run that is the kernel's own.
-type otherEnd struct{ said plane.CodeError }
+type otherEnd struct {
+	said   plane.CodeError
+	afresh bool // the server starts the kernel again
+}
 
 func (e *otherEnd) Error() string { return e.said.Name + ": " + e.said.Value }
 
-func endedBy(name, value string) error { return &otherEnd{plane.CodeError{Name: name, Value: value}} }
+func endedBy(name, value string) *otherEnd {
+	return &otherEnd{said: plane.CodeError{Name: name, Value: value}}
+}
 
 // run is one run of code in a kernel.
 type run struct {
@@ -78,6 +83,10 @@ func (i *interpreter) Execute(ctx context.Context, spec plane.CodeSpec, watch pl
 	var by *otherEnd
 	switch {
 	case errors.As(err, &by):
+		if by.afresh {
+			x.socket.Close()
+			x.revive(ctx)
+		}
 		return x.sink.raise(&by.said)
 	case errors.Is(err, errEnded):
 		return nil
@@ -99,18 +108,23 @@ func (x *run) open(ctx context.Context, clock time.Duration) error {
 		return x.unopened(starting, err)
 	}
 	x.id = c.random(16)
+	return x.send(starting, session, "execute_request", map[string]any{
+		"code": x.spec.Code, "silent": false, "store_history": true, "user_expressions": struct{}{},
+		"allow_stdin": false, "stop_on_error": false, // others wait in the same queue
+	})
+}
+
+// send asks the kernel for something, under the id of this run.
+func (x *run) send(ctx context.Context, session, kind string, content any) error {
 	isBinary, b, err := x.framing.write(&request{
 		Channel: "shell", Buffers: []string{},
-		Header: header{ID: x.id, Session: session, Date: c.host.Now().UTC().Format(time.RFC3339Nano), Type: "execute_request", Protocol: "5.3"},
-		Content: map[string]any{
-			"code": x.spec.Code, "silent": false, "store_history": true, "user_expressions": struct{}{},
-			"allow_stdin": false, "stop_on_error": false, // others wait in the same queue
-		},
+		Header:  header{ID: x.id, Session: session, Date: x.i.control.host.Now().UTC().Format(time.RFC3339Nano), Type: kind, Protocol: "5.3"},
+		Content: content,
 	})
 	if err != nil {
 		return fault.InvalidArgument("the code cannot be written as JSON").Because(err)
 	}
-	return x.socket.Send(starting, isBinary, b)
+	return x.socket.Send(ctx, isBinary, b)
 }
 
 // find gives the kernel to run in. The default one of a language is made at its
@@ -222,7 +236,9 @@ func (x *run) take(m *message) error {
 func (x *run) elsewhere(m *message) error {
 	switch stateOf(m.Content) {
 	case "restarting":
-		return endedBy("KernelDied", "the kernel died and is started afresh: what was defined in it is gone")
+		end := endedBy("KernelDied", "the kernel died and is started afresh: what was defined in it is gone")
+		end.afresh = true
+		return end
 	case "dead":
 		return endedBy("KernelDied", "the kernel died")
 	case "starting":
