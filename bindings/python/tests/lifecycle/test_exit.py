@@ -79,7 +79,7 @@ except KeyboardInterrupt:
 else:
     raise AssertionError
 for _ in range(100):
-    if not any("1237" in str(p) for p in sandbox.commands.list()):
+    if not any("sleep 1237" in str(p) for p in sandbox.commands.list()):
         break
     time.sleep(0.05)
 else:
@@ -99,7 +99,7 @@ try:
     asyncio.run(main())
 except ValueError:
     pass
-assert not any("1238" in str(p) for p in sandbox.commands.list())
+assert not any("sleep 1238" in str(p) for p in sandbox.commands.list())
 """
     program(code)
 

@@ -119,7 +119,7 @@ loop.close()
 del loop, task, mine
 gc.collect()
 for _ in range(200):
-    if not any("1240" in str(p) for p in sandbox.commands.list()):
+    if not any("sleep 1240" in str(p) for p in sandbox.commands.list()):
         break
     time.sleep(0.05)
 else:
@@ -189,7 +189,7 @@ async def main():
     else:
         raise AssertionError
     for _ in range(100):
-        if not any("1234" in str(p) for p in await aio.commands.list()):
+        if not any("sleep 1234" in str(p) for p in await aio.commands.list()):
             return
         await asyncio.sleep(0.05)
     raise AssertionError
@@ -213,7 +213,7 @@ if sys.version_info >= (3, 11):
         asyncio.run(main())
     except ExceptionGroup as group:
         assert [type(e) for e in group.exceptions] == [ValueError]
-    assert not any("1235" in str(p) for p in sandbox.commands.list())
+    assert not any("sleep 1235" in str(p) for p in sandbox.commands.list())
 """
     program(_TOOLS + code)
 
