@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -21,10 +20,6 @@ const watchMask = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_MOVED_FROM | unix.
 
 // watchBuffer is how many bytes of kernel events are read at once.
 const watchBuffer = 64 << 10
-
-// renameWait is how long the second half of a rename may come after the first: the
-// kernel queues them one after the other, and others may come between.
-const renameWait = 20 * time.Millisecond
 
 // errOverflow ends a watch that has lost events: silence would be a lie.
 var errOverflow = errors.New("too many file events at once, some were lost")
@@ -119,42 +114,6 @@ func readEvents(raw syscall.RawConn, buffer []byte, wait bool) (n int, err error
 	return n, err
 }
 
-// settle gives up what moved away: it has left the tree.
-func (w *treeWatch) settle() error {
-	for cookie, name := range w.moving {
-		delete(w.moving, cookie)
-		w.forget(name)
-	}
-	w.patience = time.Time{}
-	if err := w.queue.SetReadDeadline(w.patience); err != nil {
-		return err
-	}
-	return w.release()
-}
-
-// isMoving tells whether a directory is one that has left its name, or below it.
-func (w *treeWatch) isMoving(dir string) bool {
-	for _, name := range w.moving {
-		if dir == name || strings.HasPrefix(dir, name+"/") {
-			return true
-		}
-	}
-	return false
-}
-
-// release handles what was held: under its new name, or not at all where its
-// directory has left the tree.
-func (w *treeWatch) release() error {
-	held := w.held
-	w.held = nil
-	for _, one := range held {
-		if err := w.handle(one.number, one.change); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (w *treeWatch) handleAll(events []byte) error {
 	for len(events) >= unix.SizeofInotifyEvent {
 		head := (*unix.InotifyEvent)(unsafe.Pointer(&events[0]))
@@ -173,12 +132,6 @@ type change struct {
 	name   string
 	mask   uint32
 	cookie uint32
-}
-
-// heldChange is a change in the directory of a watch's number.
-type heldChange struct {
-	number int
-	change change
 }
 
 func (c change) has(mask uint32) bool { return c.mask&mask != 0 }
@@ -245,14 +198,6 @@ func (w *treeWatch) changed(c change) error {
 	return nil
 }
 
-// left notes a directory that has left its name.
-func (w *treeWatch) left(c change) {
-	if len(w.moving) == 0 {
-		w.patience = time.Now().Add(renameWait)
-	}
-	w.moving[c.cookie] = c.name
-}
-
 // appeared tells of an entry that was made or has moved here. A directory is
 // watched before anybody hears of it.
 func (w *treeWatch) appeared(c change) error {
@@ -299,138 +244,4 @@ func (w *treeWatch) wasFound(c change) bool {
 	}
 	var st unix.Stat_t
 	return unix.Lstat(w.path(c.name), &st) == nil && st.Ino == inode
-}
-
-// adopt watches a directory that was just made and tells of it, and of what is in
-// it: that may have come before the watch and have no event.
-func (w *treeWatch) adopt(name string) error {
-	err := w.add(name)
-	w.tell(name, filesystempb.EventType_EVENT_TYPE_CREATE)
-	if err != nil {
-		return w.gone(err)
-	}
-	items, err := os.ReadDir(w.path(name))
-	if err != nil {
-		return w.gone(err)
-	}
-	for _, item := range items {
-		below := filepath.Join(name, item.Name())
-		var st unix.Stat_t
-		if unix.Lstat(w.path(below), &st) != nil {
-			continue
-		}
-		w.found[below] = st.Ino
-		if !item.IsDir() {
-			w.tell(below, filesystempb.EventType_EVENT_TYPE_CREATE)
-			continue
-		}
-		if err := w.adopt(below); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// descend watches what is below a watched directory, if that is asked for.
-func (w *treeWatch) descend(name string) error {
-	if !w.recursive {
-		return nil
-	}
-	items, err := os.ReadDir(w.path(name))
-	if err != nil {
-		return w.gone(err)
-	}
-	for _, item := range items {
-		if !item.IsDir() {
-			continue
-		}
-		below := filepath.Join(name, item.Name())
-		if err := w.add(below); err != nil {
-			if err = w.gone(err); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := w.descend(below); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// gone forgives a directory that has been removed or cannot be read.
-func (w *treeWatch) gone(err error) error {
-	if err == nil || isMissing(err) || errors.Is(err, os.ErrPermission) {
-		return nil
-	}
-	return err
-}
-
-func (w *treeWatch) path(name string) string { return filepath.Join(w.root, name) }
-
-// add watches one directory. Only root may be a link.
-func (w *treeWatch) add(name string) error {
-	mask := uint32(watchMask)
-	if name != "" {
-		mask |= unix.IN_DONT_FOLLOW
-	}
-	raw, err := w.queue.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var number int
-	var failed error
-	err = raw.Control(func(fd uintptr) {
-		number, failed = unix.InotifyAddWatch(int(fd), w.path(name), mask)
-	})
-	if err != nil {
-		return err
-	}
-	if failed != nil {
-		return &os.PathError{Op: "watch", Path: w.path(name), Err: failed}
-	}
-	delete(w.numbers, w.names[number])
-	w.names[number], w.numbers[name] = name, number
-	return nil
-}
-
-// drop forgets a watch that the kernel has ended.
-func (w *treeWatch) drop(number int) {
-	name := w.names[number]
-	delete(w.names, number)
-	if w.numbers[name] == number {
-		delete(w.numbers, name)
-	}
-}
-
-// below lists the watches of a directory and of all in it.
-func (w *treeWatch) below(dir string) map[string]int {
-	all := make(map[string]int)
-	for name, number := range w.numbers {
-		if name == dir || strings.HasPrefix(name, dir+"/") {
-			all[name] = number
-		}
-	}
-	return all
-}
-
-// rename keeps the watches of a directory that has moved within the tree.
-func (w *treeWatch) rename(from, to string) {
-	for name, number := range w.below(from) {
-		delete(w.numbers, name)
-		name = to + strings.TrimPrefix(name, from)
-		w.names[number], w.numbers[name] = name, number
-	}
-}
-
-// forget ends the watches of a directory that has left the tree.
-func (w *treeWatch) forget(dir string) {
-	raw, err := w.queue.SyscallConn()
-	if err != nil {
-		return
-	}
-	for _, number := range w.below(dir) {
-		w.drop(number)
-		_ = raw.Control(func(fd uintptr) { _, _ = unix.InotifyRmWatch(int(fd), uint32(number)) })
-	}
 }
