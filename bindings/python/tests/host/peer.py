@@ -154,6 +154,12 @@ class Heard:
         self.pieces.append(chunk)
         self.on_data()
 
+    def place(self, left: int) -> memoryview | None:
+        return None
+
+    def placed(self, count: int) -> None:
+        raise AssertionError("there was no place")
+
     def end(self) -> None:
         self.order.append("end")
         self.done.set_result(None)

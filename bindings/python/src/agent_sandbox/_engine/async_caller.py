@@ -90,7 +90,7 @@ class AsyncCaller:
         operation = Operation(await self._driver(), self._link.client.transport, output=KEEP)
         self._begin(operation, method, params)
         await value(operation)
-        return b"".join([block for _, block in operation.blocks])
+        return operation.body()
 
     async def _open(self, method: str, params: dict[str, Any]) -> AsyncStream:
         """Reads a body piece by piece."""

@@ -70,6 +70,20 @@ class Download:
         self._given += len(block)
         self._operation.add(0, block)
 
+    def place(self, left: int) -> memoryview | None:
+        """Where the next bytes are read to, of which ``left`` are to come; None where they must be looked
+        at or nobody keeps them."""
+        if self._closed or self._gzip is not None or self._skip or self._take is not None:
+            return None
+        whole = self._operation.whole(self._given + left)
+        return None if whole is None else whole.rest()
+
+    def placed(self, count: int) -> None:
+        """So many bytes came there."""
+        self._heard = self._operation.driver.loop.time()
+        self._given += count
+        self._operation.fill(count)
+
     def end(self) -> tuple[int, bytes]:
         """The body is complete; gives the last word to the core."""
         if self._gzip is not None and self._began and not self._gzip.eof:

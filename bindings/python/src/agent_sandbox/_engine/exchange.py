@@ -120,6 +120,15 @@ class Exchange:
         else:
             self._soon(frame.HTTP_CHUNK, chunk)
 
+    def place(self, left: int) -> memoryview | None:
+        """Where the caller's copy of a body is read to."""
+        return None if self._download is None else self._download.place(left)
+
+    def placed(self, count: int) -> None:
+        """So many bytes came there."""
+        if self._download is not None:
+            self._download.placed(count)
+
     def _soon(self, kind: int, payload: bytes) -> None:
         self._operation.feed(self._stream, kind, payload, self._operation.patient)
 

@@ -18,6 +18,7 @@ from .memory import give_back
 from .stored import Stored
 from .timer import Timer
 from .websocket import WebSocket
+from .whole import Whole
 
 if TYPE_CHECKING:
     from .driver import Driver
@@ -80,6 +81,7 @@ class Operation:
         self.consumed = 0
         self.paused = False
         self._streams: dict[int, Any] = {}
+        self._whole: Whole | None = None
         self._input = Input(self, input) if input is not None else None
 
     # Frames.
@@ -91,9 +93,22 @@ class Operation:
         else:
             _HANDLERS[kind](self, stream, kind, payload)
 
+    def body(self) -> bytes:
+        """Takes the body that was kept: nothing holds it here any more."""
+        whole, self._whole = self._whole, None
+        if whole is not None:
+            return whole.close()
+        body = b"".join([block for _, block in self.blocks])
+        self.blocks.clear()
+        return body
+
     def add(self, channel: int, block: bytes) -> None:
         """One block of output, or of a file."""
         if self.output == DROP or not block:
+            return
+        whole = self._whole
+        if whole is not None:
+            whole.add(block)
             return
         self.blocks.append((channel, block))
         self.produced += len(block)
@@ -103,6 +118,21 @@ class Operation:
             self.paused = True
             for s in self._streams.values():
                 s.pause()
+
+    def whole(self, size: int) -> Whole | None:
+        """The memory of a body of that size that is kept, with what has come of it; None where it is not,
+        or there is no such memory."""
+        if self.output != KEEP or not isinstance(self.blocks, list):
+            return None
+        if self._whole is None:
+            self._whole = Whole.of(size, self.blocks)
+        return self._whole
+
+    def fill(self, count: int) -> None:
+        """So many bytes came where the whole has its rest."""
+        whole = self._whole
+        if whole is not None:
+            whole.filled(count)
 
     def resume(self) -> None:
         """The consumer has caught up."""
@@ -209,6 +239,7 @@ class Operation:
         freed = sum(len(block) for _, block in list(self.blocks))
         self.blocks.clear()
         self.events.clear()
+        self._whole = None
         give_back(freed)
 
     def wake(self) -> None:

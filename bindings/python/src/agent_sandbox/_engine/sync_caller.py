@@ -93,7 +93,7 @@ class SyncCaller:
         operation = self._operation(output=KEEP)
         self._begin(operation, method, params)
         value(operation)
-        return b"".join([block for _, block in operation.blocks])
+        return operation.body()
 
     def _open(self, method: str, params: dict[str, Any]) -> SyncStream:
         """Reads a body piece by piece."""

@@ -55,14 +55,24 @@ class Answer:
             lenient_spaces_after_chunk_size=True,
         )
 
-    def feed(self, data: bytes) -> None:
+    def feed(self, data: bytes | memoryview) -> None:
         """Takes bytes. Fails on what is no HTTP."""
         if self._framing >= 0:
             self._count(data)
         elif self._framing == _CLOSE:
-            self._pieces.append(data)
+            self._pieces.append(bytes(data))
         else:
             self._parse(data)
+
+    @property
+    def left(self) -> int:
+        """How much of the body is still to come; 0 where that is not known."""
+        return max(self._framing, 0)
+
+    def skip(self, count: int) -> None:
+        """So many of the bytes that are left came elsewhere."""
+        self._framing -= count
+        self.complete = self._framing == 0
 
     def end(self) -> bool:
         """The connection has ended: whether that ends the answer too."""
@@ -82,15 +92,14 @@ class Answer:
             return pieces
         return [b"".join(pieces)]
 
-    def _count(self, data: bytes) -> None:
+    def _count(self, data: bytes | memoryview) -> None:
         if len(data) > self._framing:
             data = data[: self._framing]
             self.keep = False  # what follows was not asked for
-        self._framing -= len(data)
-        self.complete = self._framing == 0
-        self._pieces.append(data)
+        self.skip(len(data))
+        self._pieces.append(bytes(data))
 
-    def _parse(self, data: bytes) -> None:
+    def _parse(self, data: bytes | memoryview) -> None:
         before = len(self._pieces)
         try:
             self._parser.feed_data(data)

@@ -17,7 +17,7 @@ def put_away(task: asyncio.Task[Any]) -> None:
         task.get_coro().close()
 
 
-class Ours(asyncio.Protocol):
+class Ours(asyncio.BaseProtocol):
     """Marks the protocols of this package."""
 
 

@@ -22,7 +22,7 @@ _HIGH_WATER = 512 << 10  # bytes that wait to be sent before an upload pauses
 Key = tuple[bool, str, int, "Proxy | None"]
 
 
-class Connection(Ours):
+class Connection(Ours, asyncio.BufferedProtocol):
     """Serves one exchange after another, never two at a time."""
 
     def __init__(self, pool: Pool, key: Key) -> None:
@@ -39,6 +39,8 @@ class Connection(Ours):
         self._paused = False
         self._lost = False
         self._poll: select.poll | None = None
+        self._buffer: memoryview | None = None
+        self._placed = False  # the last buffer was the exchange's
 
     # What exchanges and the pool call:
 
@@ -127,11 +129,22 @@ class Connection(Ours):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._lowest = transport
 
-    def data_received(self, data: bytes) -> None:
-        if self._exchange:
-            self._exchange.received(data)
-        else:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        place = self._exchange.place() if self._exchange else None
+        self._placed = place is not None
+        if place is not None:
+            return place
+        if self._buffer is None:
+            self._buffer = memoryview(bytearray(_READ))
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if not self._exchange:
             self.abort()  # nobody asked for anything
+        elif self._placed:
+            self._exchange.placed(nbytes)
+        elif self._buffer is not None:
+            self._exchange.received(self._buffer[:nbytes])
 
     def eof_received(self) -> bool:
         self._end(None)

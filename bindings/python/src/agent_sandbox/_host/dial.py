@@ -24,7 +24,7 @@ class Dialler:
     def __init__(self, trust: Trust) -> None:
         self._trust = trust
 
-    async def dial(self, address: Address, proxy: Proxy | None, protocol: asyncio.Protocol) -> asyncio.Transport:
+    async def dial(self, address: Address, proxy: Proxy | None, protocol: asyncio.BaseProtocol) -> asyncio.Transport:
         """Connects ``protocol`` to an address. Its ``connection_made`` may be called
         for a transport below the one that this gives. Fails with a NetFailure.
         """
@@ -63,7 +63,7 @@ class _Attempt:
         trust: Trust,
         address: Address,
         proxy: Proxy | None,
-        protocol: asyncio.Protocol,
+        protocol: asyncio.BaseProtocol,
     ) -> None:
         self.loop = loop
         self.trust = trust
@@ -138,7 +138,7 @@ class _Attempt:
         transport.set_protocol(self.protocol)
 
 
-class _Tunnel(Ours):
+class _Tunnel(Ours, asyncio.Protocol):
     """Waits for a proxy's answer to CONNECT."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:

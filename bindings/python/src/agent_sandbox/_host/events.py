@@ -18,6 +18,13 @@ class Events(Protocol):
     def data(self, chunk: bytes) -> None:
         """Bytes of the body, never empty, as large as they came."""
 
+    def place(self, left: int) -> memoryview | None:
+        """Where bytes of a body are read to of which ``left`` are still to come, at most so many; None
+        to have them as ``data``."""
+
+    def placed(self, count: int) -> None:
+        """So many bytes came to the last place, in the stead of ``data``."""
+
     def end(self) -> None:
         """The body is complete. Nothing follows."""
 

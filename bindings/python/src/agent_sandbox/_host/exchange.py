@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from .http import Http
 
 
+_WORTH = 128 << 10  # of a body that is left: from here on it is read to where it is wanted
+
+
 class Exchange:
     """What the driver holds of a request. After its end every method does nothing."""
 
@@ -106,8 +109,30 @@ class Exchange:
 
     # What the connection calls:
 
-    def received(self, data: bytes) -> None:
-        """Bytes of the answer came."""
+    def place(self) -> memoryview | None:
+        """Where the next bytes of the body go, if the driver has a place for them."""
+        answer = self._answer
+        if answer is None or self._events is None or answer.left < _WORTH:
+            return None
+        return self._events.place(answer.left)
+
+    def placed(self, count: int) -> None:
+        """So many bytes came where ``place`` said."""
+        answer, events = self._answer, self._events
+        if answer is None or events is None:  # given up while the bytes were read
+            return
+        self._heard = True
+        answer.skip(count)
+        try:
+            events.placed(count)
+            if answer.complete:
+                self._finish(answer)
+        except BaseException:  # of the driver: nothing more can be done for it
+            self.abort()
+            raise
+
+    def received(self, data: bytes | memoryview) -> None:
+        """Bytes of the answer came. They are copied, if they are kept."""
         answer = self._answer
         assert answer is not None
         self._heard = True
@@ -117,7 +142,7 @@ class Exchange:
             self.abort()
             raise
 
-    def _take(self, answer: Answer, data: bytes) -> None:
+    def _take(self, answer: Answer, data: bytes | memoryview) -> None:
         try:
             answer.feed(data)
         except NetFailure as failure:

@@ -15,15 +15,19 @@ from .closed import Ours
 _NEXT = 0.25  # RFC 8305: seconds before the next address is tried beside the others
 
 
+class _Attempt(Ours, asyncio.Protocol):
+    """Holds a connection of which nobody knows yet whether it is wanted."""
+
+
 async def connect(
-    loop: asyncio.AbstractEventLoop, protocol: asyncio.Protocol, host: str, port: int
+    loop: asyncio.AbstractEventLoop, protocol: asyncio.BaseProtocol, host: str, port: int
 ) -> asyncio.Transport:
     """Connects to one address."""
     return (await loop.create_connection(lambda: protocol, host, port))[0]
 
 
 async def first_in_turn(
-    loop: asyncio.AbstractEventLoop, protocol: asyncio.Protocol, hosts: Sequence[str], port: int
+    loop: asyncio.AbstractEventLoop, protocol: asyncio.BaseProtocol, hosts: Sequence[str], port: int
 ) -> asyncio.Transport:
     """Connects to the first address that takes it. Fails with what the first said."""
     failure: OSError | None = None
@@ -36,7 +40,7 @@ async def first_in_turn(
 
 
 async def first_to_connect(
-    loop: asyncio.AbstractEventLoop, protocol: asyncio.Protocol, hosts: Sequence[str], port: int
+    loop: asyncio.AbstractEventLoop, protocol: asyncio.BaseProtocol, hosts: Sequence[str], port: int
 ) -> asyncio.Transport:
     """Connects to the address that takes it first; each has a head start on the
     next, and the two families take turns. Fails with what the first said.
@@ -48,7 +52,7 @@ async def first_to_connect(
     winner: asyncio.Task[asyncio.Transport] | None = None
     try:
         for host in hosts:
-            attempts.append(loop.create_task(connect(loop, Ours(), host, port)))
+            attempts.append(loop.create_task(connect(loop, _Attempt(), host, port)))
             winner = await _winner(attempts, _NEXT)
             if winner:
                 break

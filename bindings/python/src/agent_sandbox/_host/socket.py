@@ -23,7 +23,7 @@ _OF_THE_HANDSHAKE = frozenset(
 )
 
 
-class Socket(Ours):
+class Socket(Ours, asyncio.Protocol):
     """What the driver holds of a WebSocket. After its end every method does nothing."""
 
     def __init__(self, http: Http, events: SocketEvents) -> None:
