@@ -108,6 +108,8 @@ class AsyncCaller:
             bounded=bool(callbacks),
             patient=not callbacks,
         )
+        if not callbacks:
+            operation.gather()
         self._begin(operation, method, params)
         try:
             if callbacks:

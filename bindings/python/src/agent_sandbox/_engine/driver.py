@@ -20,6 +20,7 @@ from .timer import Clock
 if TYPE_CHECKING:
     from .._host.http import Http
     from .._host.store import Store
+    from .gathered import Gathered
 
 #: Input is gathered up to this many bytes before it crosses.
 _CROSSING = 256 << 10
@@ -41,6 +42,7 @@ class Target(Protocol):
     driver: Driver
     op: int
     payload: bytes
+    gathered: Gathered | None  #: where its output goes, past ``take``
 
     def take(self, stream: int, kind: int, payload: bytes) -> None:
         """One frame, on the driver's loop."""

@@ -17,6 +17,7 @@ from .machine import Machine, MachineDied, Maker, NoMachine, quick, slow
 
 if TYPE_CHECKING:
     from .driver import Driver, Target
+    from .gathered import Gathered
 
 
 class Engine:
@@ -27,6 +28,7 @@ class Engine:
         self._maker: Maker | None = None
         self._machine: Machine | None = None
         self._targets: dict[int, Target] = {}
+        self._gathering: dict[int, Gathered] = {}
         self._last = 0
 
     def loaded(self) -> bool:
@@ -52,6 +54,8 @@ class Engine:
             op = self._next()
             target.op = op
             self._targets[op] = target
+            if target.gathered is not None:
+                self._gathering[op] = target.gathered
             padding = frame.padding(len(call))
             parts += (frame.header(op, 0, frame.CALL, len(call)), call, padding)
             woken = self._cross(parts, size + 16 + len(call) + len(padding))
@@ -73,6 +77,7 @@ class Engine:
         """Gives an operation that has not ended to another target."""
         with self._lock:
             if op in self._targets:
+                self._gathering.pop(op, None)
                 target.op = op
                 self._targets[op] = target
             else:
@@ -88,7 +93,7 @@ class Engine:
         try:
             if self._machine is None:
                 self._machine = self._make()
-            frames = self._machine.run(parts, size)
+            frames = self._machine.run(parts, size, self._gathering)
         except MachineDied as died:
             return self._bury(died)
         woken: set[Driver] = set()
@@ -99,6 +104,7 @@ class Engine:
                 continue
             if kind == frame.DONE:
                 del targets[op]
+                self._gathering.pop(op, None)
             target.driver.outbox.append((target, stream, kind, payload))
             woken.add(target.driver)
         return woken
@@ -125,6 +131,7 @@ class Engine:
             target.driver.outbox.append((target, 0, frame.DONE, b""))
             woken.add(target.driver)
         self._targets.clear()
+        self._gathering.clear()
         return woken
 
     @staticmethod

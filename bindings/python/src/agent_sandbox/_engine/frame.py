@@ -11,7 +11,13 @@ Three forms of payload: JSON (UTF-8), raw bytes, and mixed: ``u32 n | n bytes of
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from struct import Struct
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .gathered import Gathered
 
 # Host to core.
 CALL = 1
@@ -62,6 +68,9 @@ _HEADER = Struct("<IIIHH")
 _COUNT = Struct("<I")
 _PADDING = (b"", b"\0\0\0", b"\0\0", b"\0")
 
+#: No operation.
+NOBODY: Mapping[int, Gathered] = MappingProxyType({})
+
 #: One frame as it came: operation, stream, kind, payload.
 Frame = tuple[int, int, int, bytes]
 
@@ -92,14 +101,19 @@ def number(payload: bytes | memoryview) -> int:
     return int(_COUNT.unpack_from(payload)[0])
 
 
-def parse(view: memoryview) -> list[Frame]:
-    """The frames of a whole buffer. Their payloads are copies, the only ones that are made."""
+def parse(view: memoryview, gathering: Mapping[int, Gathered] = NOBODY) -> list[Frame]:
+    """The frames of a whole buffer. Their payloads are copies, the only ones that are made. Output of
+    operations that are ``gathering`` theirs goes there instead."""
     frames: list[Frame] = []
     at, end = 0, len(view)
     unpack = _HEADER.unpack_from
     while at < end:
         length, op, stream, kind, _ = unpack(view, at)
         at += 16
+        if STDOUT <= kind <= STDERR and op in gathering:
+            gathering[op].add(kind, view[at : at + length])
+            at += (length + 3) & ~3
+            continue
         frames.append((op, stream, kind, bytes(view[at : at + length])))
         at += (length + 3) & ~3
     return frames

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from wasmtime import Engine, Linker, Memory, Module, Store
 
 from .call import Call, Size, hot_call, hot_size
-from .frame import VERSION, Frame, number, parse
+from .frame import NOBODY, VERSION, Frame, number, parse
 from .machine import MachineDied
 from .wasi import System
+
+if TYPE_CHECKING:
+    from .gathered import Gathered
 
 
 class Instance:
@@ -43,7 +47,7 @@ class Instance:
         words = self._system.words.decode("utf-8", "replace").strip() or str(error)
         return MachineDied(words.partition("\n")[0][:500])
 
-    def run(self, parts: list[bytes], size: int) -> list[Frame]:
+    def run(self, parts: list[bytes], size: int, gathering: Mapping[int, Gathered] = NOBODY) -> list[Frame]:
         """Takes ``size`` bytes of input frames in pieces and gives the output frames."""
         try:
             at = self._in_buf(size)
@@ -57,7 +61,7 @@ class Instance:
             raise self._died(error) from None
         view = self._memory_view()
         total = number(view[out : out + 4])
-        return parse(view[out + 4 : out + 4 + total])
+        return parse(view[out + 4 : out + 4 + total], gathering)
 
     def _memory_view(self) -> memoryview:
         """The linear memory. It may grow in any call, and be somewhere else then."""

@@ -18,6 +18,7 @@ class _Instant:
         self.driver: Any = self
         self.op = 0
         self.payload = b""
+        self.gathered = None
         self.outbox: deque[tuple[Any, int, int, bytes]] = deque()
 
     def wake(self) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from .frame import Frame
 
 if TYPE_CHECKING:
     from wasmtime import Engine, Module
+
+    from .gathered import Gathered
 
 
 class MachineDied(Exception):
@@ -27,8 +29,8 @@ class NoMachine(MachineDied):
 class Machine(Protocol):
     """Takes input frames and gives output frames. One thread at a time, never re-entered."""
 
-    def run(self, parts: list[bytes], size: int) -> list[Frame]:
-        """Takes ``size`` bytes in pieces. Raises MachineDied."""
+    def run(self, parts: list[bytes], size: int, gathering: Mapping[int, Gathered]) -> list[Frame]:
+        """Takes ``size`` bytes in pieces; for ``gathering`` see frame.parse. Raises MachineDied."""
 
     def close(self) -> None:
         """Ends it. Twice is fine."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import frame
 from .exchange import Exchange
+from .gathered import Gathered
 from .input import Input
 from .json import decode
 from .memory import give_back
@@ -62,6 +63,7 @@ class Operation:
         self.output = output
         self.bounded = bounded or output == QUEUE
         self.patient = patient  #: nobody looks at anything before the end
+        self.gathered: Gathered | None = None  #: the output of one that has no blocks
         self.sources = sources or {}
         self.raised: BaseException | None = None  #: by what the caller gave to read from
         self.pid: int | None = None
@@ -83,6 +85,10 @@ class Operation:
         self._streams: dict[int, Any] = {}
         self._whole: Whole | None = None
         self._input = Input(self, input) if input is not None else None
+
+    def gather(self) -> None:
+        """Nobody wants blocks of its output, only all of it, or nothing."""
+        self.gathered = Gathered(self.output == KEEP)
 
     # Frames.
 
@@ -239,6 +245,8 @@ class Operation:
         freed = sum(len(block) for _, block in list(self.blocks))
         self.blocks.clear()
         self.events.clear()
+        if self.gathered is not None:
+            self.gathered.discard()
         self._whole = None
         give_back(freed)
 

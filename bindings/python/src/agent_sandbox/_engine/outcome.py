@@ -61,4 +61,6 @@ def result(operation: Operation, end: dict[str, Any]) -> CommandResult:
 
 def joined(operation: Operation, channel: int) -> bytes:
     """What was kept of a channel."""
+    if operation.gathered is not None:
+        return operation.gathered.of(channel)
     return b"".join([block for c, block in operation.blocks if c == channel])

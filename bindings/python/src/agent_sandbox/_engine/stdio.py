@@ -6,9 +6,14 @@ import contextlib
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from .frame import Frame, number, parse
+from .frame import NOBODY, Frame, number, parse
 from .machine import MachineDied, NoMachine
+
+if TYPE_CHECKING:
+    from .gathered import Gathered
 
 
 class Stdio:
@@ -39,12 +44,12 @@ class Stdio:
             raise NoMachine(words, "set SANDBOXC to the path of the program, or pip install wasmtime") from None
         return cls(process)
 
-    def run(self, parts: list[bytes], size: int) -> list[Frame]:
+    def run(self, parts: list[bytes], size: int, gathering: Mapping[int, Gathered] = NOBODY) -> list[Frame]:
         """Takes ``size`` bytes of input frames in pieces and gives the output frames."""
         try:
             self._write(size.to_bytes(4, "little") + b"".join(parts))
             total = number(self._read(4))
-            return parse(memoryview(self._read(total)))
+            return parse(memoryview(self._read(total)), gathering)
         except OSError:
             raise MachineDied(f"sandboxc host ended (status {self._process.poll()})") from None
 

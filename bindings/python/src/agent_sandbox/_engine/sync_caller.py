@@ -105,6 +105,8 @@ class SyncCaller:
         """Follows a process to its end; leaving ends the process."""
         output = KEEP if retain else QUEUE if callbacks else DROP
         operation = self._operation(output=output, bounded=bool(callbacks), patient=not callbacks)
+        if not callbacks:
+            operation.gather()
         self._begin(operation, method, params)
         try:
             if callbacks:
