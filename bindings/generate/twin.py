@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes agent_sandbox/_sync from agent_sandbox/_async: the same classes, blocking.
+"""Writes agent_sandbox/_sync from agent_sandbox/_async, and e2b/_sync likewise: the same classes, blocking.
 
 Words are replaced, nothing is understood. What has no word for word twin is marked in the source:
 
@@ -23,6 +23,7 @@ WIDTH = 120
 
 WORDS = {
     "AsyncCaller": "SyncCaller",
+    "AsyncCommandHandle": "CommandHandle",
     "AsyncContent": "SyncContent",
     "AsyncContextManager": "ContextManager",
     "AsyncEvents": "SyncEvents",
@@ -30,7 +31,10 @@ WORDS = {
     "AsyncIterable": "Iterable",
     "AsyncIterator": "Iterator",
     "AsyncProcess": "SyncProcess",
+    "AsyncSandbox": "Sandbox",
+    "AsyncSandboxPaginator": "SandboxPaginator",
     "AsyncStream": "SyncStream",
+    "AsyncWatchHandle": "WatchHandle",
     "StopAsyncIteration": "StopIteration",
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
@@ -174,8 +178,14 @@ def import_key(block: list[str]) -> tuple[int, str]:
 
 
 def main() -> int:
-    """Writes every twin, and removes those whose source is gone."""
-    source, target = PACKAGE / "_async", PACKAGE / "_sync"
+    """Writes every twin."""
+    for home in (PACKAGE, PACKAGE / "e2b"):
+        write(home / "_async", home / "_sync")
+    return 0
+
+
+def write(source: pathlib.Path, target: pathlib.Path) -> None:
+    """Writes the twins of a directory, and removes those whose source is gone."""
     names = {path.name for path in source.glob("*.py")}
     target.mkdir(parents=True, exist_ok=True)
     for name in sorted(names):
@@ -184,7 +194,6 @@ def main() -> int:
     for path in target.glob("*.py"):
         if path.name not in names and path.read_text("utf-8").startswith(HEADER[:40]):
             path.unlink()
-    return 0
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ import pytest
 import agent_sandbox
 from agent_sandbox import HostSettings, InvalidArgumentError, SandboxError
 from agent_sandbox import Sandbox as Async
+from agent_sandbox.e2b import AsyncSandbox as EAsync
+from agent_sandbox.e2b import Sandbox as EClass
 from agent_sandbox.sync import Sandbox
 
 KEY, TOKEN = "k3y-of-the-account", "t0ken-of-the-sandbox"
@@ -270,3 +272,16 @@ def test_a_cancelled_call_shows_no_secret(astray: dict[str, Any]) -> None:
         await call()
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("kind", [EClass, EAsync])
+def test_no_error_of_the_classes_by_e2bs_names_shows_a_secret(kind: Any, astray: dict[str, Any]) -> None:
+    del astray["settings"], astray["proxy"]
+    for name in ("create", "connect", "kill", "get_info", "set_timeout", "pause", "list"):
+        for options in ({"proxy": "direct"}, {"proxy": "direct", "headers": {"x": KEY}}):
+            call = of_the_class(kind, {**astray, **options})[name]
+            with pytest.raises(Exception) as caught:
+                returned = call()
+                if hasattr(returned, "__await__"):
+                    asyncio.run(returned)
+            hidden(caught.value)

@@ -117,6 +117,9 @@ class Chart(ChartData):
         """As it came."""
         return self.raw
 
+    #: E2B's name of it.
+    to_dict = to_json
+
 
 _AXES = ("x_label", "y_label", "x_unit", "y_unit")
 _TICKS = ("x_ticks", "x_tick_labels", "x_scale", "y_ticks", "y_tick_labels", "y_scale")

@@ -33,6 +33,7 @@ class Files(AsyncCaller, FilesMethods):
         offset: int | None = None,
         length: int | None = None,
         idle_timeout: float | None = None,
+        request_timeout: float | None = None,
     ) -> str: ...
 
     @overload
@@ -46,6 +47,7 @@ class Files(AsyncCaller, FilesMethods):
         offset: int | None = None,
         length: int | None = None,
         idle_timeout: float | None = None,
+        request_timeout: float | None = None,
     ) -> bytes: ...
 
     @overload
@@ -59,6 +61,7 @@ class Files(AsyncCaller, FilesMethods):
         offset: int | None = None,
         length: int | None = None,
         idle_timeout: float | None = None,
+        request_timeout: float | None = None,
     ) -> AsyncStream: ...
 
     async def read(
@@ -71,6 +74,7 @@ class Files(AsyncCaller, FilesMethods):
         offset: int | None = None,
         length: int | None = None,
         idle_timeout: float | None = None,
+        request_timeout: float | None = None,
     ) -> str | bytes | AsyncStream:
         """Reads a file.
 
@@ -83,16 +87,17 @@ class Files(AsyncCaller, FilesMethods):
             offset: First byte to read.
             length: Bytes to read; default: to the end.
             idle_timeout: Seconds between pieces; 0 = no limit.
+            request_timeout: Seconds until the answer begins; 0 = no limit.
 
         Raises:
             SandboxFileNotFoundError: E4001, when it is missing.
         """
         wire = files_read_params(path, user=user, gzip=gzip, offset=offset, length=length, idle_timeout=idle_timeout)
         if format == "stream":
-            return await self._open("files.read", wire)
+            return await self._open("files.read", wire, request_timeout)
         if format not in ("text", "bytes"):
             raise _unknown_format(format)
-        data = await self._read("files.read", wire)
+        data = await self._read("files.read", wire, request_timeout)
         return data if format == "bytes" else data.decode("utf-8", "replace")
 
     async def write(
@@ -104,6 +109,7 @@ class Files(AsyncCaller, FilesMethods):
         metadata: Mapping[str, str] | None = None,
         multipart: bool | None = None,
         gzip: bool | None = None,
+        request_timeout: float | None = None,
     ) -> WriteInfo:
         """Writes a file, making its parents; an existing file is replaced.
 
@@ -115,6 +121,7 @@ class Files(AsyncCaller, FilesMethods):
             metadata: Kept with the file, replaced as a whole by each write.
             multipart: Send as a form.
             gzip: Compress on the way.
+            request_timeout: Seconds until the answer begins; 0 = no limit.
 
         Raises:
             FilePermissionError: E4002, when the user may not.
@@ -123,11 +130,11 @@ class Files(AsyncCaller, FilesMethods):
         given = async_source(data)
         wire = files_write_params(path, user=user, metadata=metadata, multipart=multipart, gzip=gzip)
         if isinstance(given, bytes) and len(given) <= SMALL:
-            return read_write_info(await self._write("files.write", wire, given, {}))
+            return read_write_info(await self._write("files.write", wire, given, {}, request_timeout))
         if isinstance(given, bytes):
             given = memory(given)
         wire["source"] = given.describe(1)
-        return read_write_info(await self._write("files.write", wire, b"", {1: given}))
+        return read_write_info(await self._write("files.write", wire, b"", {1: given}, request_timeout))
 
     async def write_files(
         self,
@@ -137,6 +144,7 @@ class Files(AsyncCaller, FilesMethods):
         metadata: Mapping[str, str] | None = None,
         multipart: bool | None = None,
         gzip: bool | None = None,
+        request_timeout: float | None = None,
     ) -> list[WriteInfo]:
         """Writes several files, some at a time; the answers are in their order. The first error ends the
         rest.
@@ -147,6 +155,7 @@ class Files(AsyncCaller, FilesMethods):
             metadata: Kept with each file.
             multipart: Send as forms.
             gzip: Compress on the way.
+            request_timeout: Seconds until the answer begins; 0 = no limit.
         """
         wire = files_write_params("", user=user, metadata=metadata, multipart=multipart, gzip=gzip)
         del wire["path"]
@@ -166,7 +175,7 @@ class Files(AsyncCaller, FilesMethods):
                 sources[id] = given
                 named.append({"path": path, "source": given.describe(id)})
         wire["files"] = named
-        answer = await self._write("files.write_files", wire, b"".join(attached), sources)
+        answer = await self._write("files.write_files", wire, b"".join(attached), sources, request_timeout)
         return [read_write_info(info) for info in answer]
 
     async def watch_dir(
@@ -179,6 +188,7 @@ class Files(AsyncCaller, FilesMethods):
         include_entry: bool | None = None,
         allow_network_mounts: bool | None = None,
         idle_timeout: float | None = None,
+        request_timeout: float | None = None,
     ) -> WatchHandle:
         """Watches a directory; returns once the watch stands.
 
@@ -190,6 +200,7 @@ class Files(AsyncCaller, FilesMethods):
             include_entry: Describe the file in create, write and chmod events.
             allow_network_mounts: Watch them, though they may miss events.
             idle_timeout: Seconds without a sign of life from the sandbox; 0 = no limit.
+            request_timeout: Seconds until the watch stands; 0 = no limit.
 
         Raises:
             SandboxFileNotFoundError: E4001, when it is missing.
@@ -202,7 +213,7 @@ class Files(AsyncCaller, FilesMethods):
             allow_network_mounts=allow_network_mounts,
             idle_timeout=idle_timeout,
         )
-        return WatchHandle(await self._watch("files.watch_dir", wire), on_event)
+        return WatchHandle(await self._watch("files.watch_dir", wire, request_timeout), on_event)
 
 
 def _unknown_format(format: str) -> Exception:

@@ -79,23 +79,25 @@ class AsyncCaller:
         self._begin(operation, method, params)
         return await value(operation)
 
-    async def _write(self, method: str, params: dict[str, Any], data: bytes, sources: dict[int, Source]) -> Any:
+    async def _write(
+        self, method: str, params: dict[str, Any], data: bytes, sources: dict[int, Source], clock: float | None = None
+    ) -> Any:
         """Calls with bulk data, which the parameters name."""
         operation = Operation(await self._driver(), self._link.client.transport, sources=sources)
-        self._begin(operation, method, params, data)
+        self._begin(operation, method, params, data, clock)
         return await value(operation)
 
-    async def _read(self, method: str, params: dict[str, Any]) -> bytes:
+    async def _read(self, method: str, params: dict[str, Any], clock: float | None = None) -> bytes:
         """Reads a whole body."""
         operation = Operation(await self._driver(), self._link.client.transport, output=KEEP)
-        self._begin(operation, method, params)
+        self._begin(operation, method, params, clock=clock)
         await value(operation)
         return operation.body()
 
-    async def _open(self, method: str, params: dict[str, Any]) -> AsyncStream:
+    async def _open(self, method: str, params: dict[str, Any], clock: float | None = None) -> AsyncStream:
         """Reads a body piece by piece."""
         operation = Operation(await self._driver(), self._link.client.transport, output=QUEUE)
-        await self._start_following(operation, method, params)
+        await self._start_following(operation, method, params, clock)
         return AsyncStream(operation)
 
     async def _run(self, method: str, params: dict[str, Any], callbacks: Callbacks, retain: bool) -> CommandResult:
@@ -155,14 +157,16 @@ class AsyncCaller:
         await self._start_following(operation, method, params)
         return AsyncProcess(operation, callbacks)
 
-    async def _watch(self, method: str, params: dict[str, Any]) -> AsyncEvents:
+    async def _watch(self, method: str, params: dict[str, Any], clock: float | None = None) -> AsyncEvents:
         """Follows events, once they are watched."""
         operation = Operation(await self._driver(), self._link.client.transport)
-        await self._start_following(operation, method, params)
+        await self._start_following(operation, method, params, clock)
         return AsyncEvents(operation)
 
-    async def _start_following(self, operation: Operation, method: str, params: dict[str, Any]) -> None:
-        self._begin(operation, method, params)
+    async def _start_following(
+        self, operation: Operation, method: str, params: dict[str, Any], clock: float | None = None
+    ) -> None:
+        self._begin(operation, method, params, clock=clock)
         try:
             await until(operation, "waiters", lambda: operation.started or operation.outcome)
         except BaseException as error:

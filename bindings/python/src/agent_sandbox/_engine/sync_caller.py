@@ -82,23 +82,25 @@ class SyncCaller:
         self._begin(operation, method, params)
         return value(operation)
 
-    def _write(self, method: str, params: dict[str, Any], data: bytes, sources: dict[int, Source]) -> Any:
+    def _write(
+        self, method: str, params: dict[str, Any], data: bytes, sources: dict[int, Source], clock: float | None = None
+    ) -> Any:
         """Calls with bulk data, which the parameters name."""
         operation = self._operation(sources=sources)
-        self._begin(operation, method, params, data)
+        self._begin(operation, method, params, data, clock)
         return value(operation)
 
-    def _read(self, method: str, params: dict[str, Any]) -> bytes:
+    def _read(self, method: str, params: dict[str, Any], clock: float | None = None) -> bytes:
         """Reads a whole body."""
         operation = self._operation(output=KEEP)
-        self._begin(operation, method, params)
+        self._begin(operation, method, params, clock=clock)
         value(operation)
         return operation.body()
 
-    def _open(self, method: str, params: dict[str, Any]) -> SyncStream:
+    def _open(self, method: str, params: dict[str, Any], clock: float | None = None) -> SyncStream:
         """Reads a body piece by piece."""
         operation = self._operation(output=QUEUE)
-        self._start_following(operation, method, params)
+        self._start_following(operation, method, params, clock)
         return SyncStream(operation)
 
     def _run(self, method: str, params: dict[str, Any], callbacks: Callbacks, retain: bool) -> CommandResult:
@@ -148,14 +150,16 @@ class SyncCaller:
         self._start_following(operation, method, params)
         return SyncProcess(operation, callbacks)
 
-    def _watch(self, method: str, params: dict[str, Any]) -> SyncEvents:
+    def _watch(self, method: str, params: dict[str, Any], clock: float | None = None) -> SyncEvents:
         """Follows events, once they are watched."""
         operation = self._operation()
-        self._start_following(operation, method, params)
+        self._start_following(operation, method, params, clock)
         return SyncEvents(operation)
 
-    def _start_following(self, operation: Operation, method: str, params: dict[str, Any]) -> None:
-        self._begin(operation, method, params)
+    def _start_following(
+        self, operation: Operation, method: str, params: dict[str, Any], clock: float | None = None
+    ) -> None:
+        self._begin(operation, method, params, clock=clock)
         try:
             until(operation, "waiters", lambda: operation.started or operation.outcome)
         except BaseException as error:

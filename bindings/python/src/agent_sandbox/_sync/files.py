@@ -34,6 +34,7 @@ class Files(SyncCaller, FilesMethods):
         offset: int | None = None,
         length: int | None = None,
         idle_timeout: float | None = None,
+        request_timeout: float | None = None,
     ) -> str: ...
 
     @overload
@@ -47,6 +48,7 @@ class Files(SyncCaller, FilesMethods):
         offset: int | None = None,
         length: int | None = None,
         idle_timeout: float | None = None,
+        request_timeout: float | None = None,
     ) -> bytes: ...
 
     @overload
@@ -60,6 +62,7 @@ class Files(SyncCaller, FilesMethods):
         offset: int | None = None,
         length: int | None = None,
         idle_timeout: float | None = None,
+        request_timeout: float | None = None,
     ) -> SyncStream: ...
 
     def read(
@@ -72,6 +75,7 @@ class Files(SyncCaller, FilesMethods):
         offset: int | None = None,
         length: int | None = None,
         idle_timeout: float | None = None,
+        request_timeout: float | None = None,
     ) -> str | bytes | SyncStream:
         """Reads a file.
 
@@ -84,16 +88,17 @@ class Files(SyncCaller, FilesMethods):
             offset: First byte to read.
             length: Bytes to read; default: to the end.
             idle_timeout: Seconds between pieces; 0 = no limit.
+            request_timeout: Seconds until the answer begins; 0 = no limit.
 
         Raises:
             SandboxFileNotFoundError: E4001, when it is missing.
         """
         wire = files_read_params(path, user=user, gzip=gzip, offset=offset, length=length, idle_timeout=idle_timeout)
         if format == "stream":
-            return self._open("files.read", wire)
+            return self._open("files.read", wire, request_timeout)
         if format not in ("text", "bytes"):
             raise _unknown_format(format)
-        data = self._read("files.read", wire)
+        data = self._read("files.read", wire, request_timeout)
         return data if format == "bytes" else data.decode("utf-8", "replace")
 
     def write(
@@ -105,6 +110,7 @@ class Files(SyncCaller, FilesMethods):
         metadata: Mapping[str, str] | None = None,
         multipart: bool | None = None,
         gzip: bool | None = None,
+        request_timeout: float | None = None,
     ) -> WriteInfo:
         """Writes a file, making its parents; an existing file is replaced.
 
@@ -116,6 +122,7 @@ class Files(SyncCaller, FilesMethods):
             metadata: Kept with the file, replaced as a whole by each write.
             multipart: Send as a form.
             gzip: Compress on the way.
+            request_timeout: Seconds until the answer begins; 0 = no limit.
 
         Raises:
             FilePermissionError: E4002, when the user may not.
@@ -124,11 +131,11 @@ class Files(SyncCaller, FilesMethods):
         given = sync_source(data)
         wire = files_write_params(path, user=user, metadata=metadata, multipart=multipart, gzip=gzip)
         if isinstance(given, bytes) and len(given) <= SMALL:
-            return read_write_info(self._write("files.write", wire, given, {}))
+            return read_write_info(self._write("files.write", wire, given, {}, request_timeout))
         if isinstance(given, bytes):
             given = memory(given)
         wire["source"] = given.describe(1)
-        return read_write_info(self._write("files.write", wire, b"", {1: given}))
+        return read_write_info(self._write("files.write", wire, b"", {1: given}, request_timeout))
 
     def write_files(
         self,
@@ -138,6 +145,7 @@ class Files(SyncCaller, FilesMethods):
         metadata: Mapping[str, str] | None = None,
         multipart: bool | None = None,
         gzip: bool | None = None,
+        request_timeout: float | None = None,
     ) -> list[WriteInfo]:
         """Writes several files, some at a time; the answers are in their order. The first error ends the
         rest.
@@ -148,6 +156,7 @@ class Files(SyncCaller, FilesMethods):
             metadata: Kept with each file.
             multipart: Send as forms.
             gzip: Compress on the way.
+            request_timeout: Seconds until the answer begins; 0 = no limit.
         """
         wire = files_write_params("", user=user, metadata=metadata, multipart=multipart, gzip=gzip)
         del wire["path"]
@@ -167,7 +176,7 @@ class Files(SyncCaller, FilesMethods):
                 sources[id] = given
                 named.append({"path": path, "source": given.describe(id)})
         wire["files"] = named
-        answer = self._write("files.write_files", wire, b"".join(attached), sources)
+        answer = self._write("files.write_files", wire, b"".join(attached), sources, request_timeout)
         return [read_write_info(info) for info in answer]
 
     def watch_dir(
@@ -180,6 +189,7 @@ class Files(SyncCaller, FilesMethods):
         include_entry: bool | None = None,
         allow_network_mounts: bool | None = None,
         idle_timeout: float | None = None,
+        request_timeout: float | None = None,
     ) -> WatchHandle:
         """Watches a directory; returns once the watch stands.
 
@@ -191,6 +201,7 @@ class Files(SyncCaller, FilesMethods):
             include_entry: Describe the file in create, write and chmod events.
             allow_network_mounts: Watch them, though they may miss events.
             idle_timeout: Seconds without a sign of life from the sandbox; 0 = no limit.
+            request_timeout: Seconds until the watch stands; 0 = no limit.
 
         Raises:
             SandboxFileNotFoundError: E4001, when it is missing.
@@ -203,7 +214,7 @@ class Files(SyncCaller, FilesMethods):
             allow_network_mounts=allow_network_mounts,
             idle_timeout=idle_timeout,
         )
-        return WatchHandle(self._watch("files.watch_dir", wire), on_event)
+        return WatchHandle(self._watch("files.watch_dir", wire, request_timeout), on_event)
 
 
 def _unknown_format(format: str) -> Exception:
