@@ -85,7 +85,7 @@ def _hot_size(store: Store, memory: Memory) -> Size:
     return measured
 
 
-#: A function of the caller and its arguments, all unsigned, that gives an i32.
+#: A function of the caller, or only a pointer to it, and its arguments, all unsigned, that gives an i32.
 Import = Callable[..., int]
 
 #: A module, and the name of an import of it.
@@ -119,7 +119,7 @@ def _hot_import(linker: Linker, name: Name, kind: FuncType, function: Import) ->
 
     def called(_: Any, caller: Any, values: Any, __: Any) -> int:
         try:
-            values[0].i32 = function(Caller(caller), *[values[i].i32 & 0xFFFFFFFF for i in range(count)])
+            values[0].i32 = function(caller, *[values[i].i32 & 0xFFFFFFFF for i in range(count)])
         except BaseException as error:
             trap = cast(Any, Trap(f"an import failed: {type(error).__name__}"))._consume()
             return cast(int, cast_pointer(trap, c_void_p).value)

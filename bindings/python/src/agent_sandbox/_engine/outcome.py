@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..result import CommandResult
 from . import frame
 from .json import decode
 
 if TYPE_CHECKING:
     from .._generated.errors import SandboxError
-    from ..result import CommandResult
     from .operation import Operation
 
 
@@ -47,8 +47,6 @@ def cancelled(operation: Operation, output: bool = False) -> SandboxError:
 def result(operation: Operation, end: dict[str, Any]) -> CommandResult:
     """The result of a process: its end, and the output that was kept. Without an end the exit code
     is not known: -1, never 0."""
-    from ..result import CommandResult
-
     return CommandResult(
         stdout_bytes=joined(operation, frame.STDOUT),
         stderr_bytes=joined(operation, frame.STDERR),

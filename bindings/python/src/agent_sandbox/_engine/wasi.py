@@ -70,18 +70,20 @@ class System:
         for name, count in _REFUSED:
             define(_MODULE, name, FuncType([i32] * count, [i32]), _no_descriptor)
 
-    def _memory(self, caller: Caller) -> memoryview:
+    def _memory(self, caller: Any) -> memoryview:
         if self._view is not None:
             return self._view()
+        if not isinstance(caller, Caller):
+            caller = Caller(caller)
         memory: Any = caller["memory"]
         assert isinstance(memory, Memory)
         return memoryview(memory.get_buffer_ptr(caller)).cast("B")
 
-    def _random_get(self, caller: Caller, at: int, size: int) -> int:
+    def _random_get(self, caller: Any, at: int, size: int) -> int:
         self._memory(caller)[at : at + size] = os.urandom(size)
         return 0
 
-    def _clock_time_get(self, caller: Caller, clock: int, precision: int, at: int) -> int:
+    def _clock_time_get(self, caller: Any, clock: int, precision: int, at: int) -> int:
         now = time.time_ns() if clock == 0 else time.monotonic_ns()
         _U64.pack_into(self._memory(caller), at, now)
         return 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote, urlsplit
 
 from .failure import unusable
 
+_UNUSABLE = re.compile(r"[\x00-\x20\x7f]")
 _PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 _SECURE = ("https", "wss")
 
@@ -20,7 +22,7 @@ class Address:
     __slots__ = ("host", "netloc", "port", "secure", "target")
 
     def __init__(self, url: str, schemes: tuple[str, ...]) -> None:
-        if any(c <= " " or c == "\x7f" for c in url):
+        if _UNUSABLE.search(url):
             raise unusable("the URL cannot be parsed")
         try:
             parts = urlsplit(url)

@@ -80,6 +80,11 @@ class Answer:
             self.complete = True
         return self.complete
 
+    def close(self) -> None:
+        """Nothing more is fed. The parser holds what it tells, which holds the parser: rubbish that only
+        the collector of cycles finds."""
+        self._parser = None
+
     def take(self) -> list[bytes]:
         """The bytes of the body that came since the last call, in one piece unless
         copying them together costs more than taking them one by one.

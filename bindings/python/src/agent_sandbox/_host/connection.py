@@ -7,7 +7,7 @@ import os
 import select
 from typing import TYPE_CHECKING
 
-from .address import Address
+from .address import Address, is_localhost
 from .closed import Ours, close_socket
 from .exchange import Exchange
 from .failure import CONNECT, NetFailure
@@ -200,8 +200,6 @@ def key_of(address: Address, proxy: Proxy | None) -> Key:
     Every name below localhost is one server, and the Host header says which
     sandbox is meant: a new sandbox costs no new connection.
     """
-    from .address import is_localhost
-
     if proxy and not address.secure:
         return False, "", 0, proxy  # the proxy takes requests for any peer
     host = "localhost" if not address.secure and is_localhost(address.host) else address.host

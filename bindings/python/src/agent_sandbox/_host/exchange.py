@@ -194,6 +194,8 @@ class Exchange:
 
     def _settle(self) -> Events | None:
         events, self._events = self._events, None
+        if self._answer:
+            self._answer.close()
         self._http.forget(self)
         return events
 
