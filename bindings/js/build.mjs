@@ -35,6 +35,22 @@ const separate = (file) => ({
   setup: (b) => b.onResolve({ filter: /^ws$/ }, () => ({ path: file, external: true })),
 })
 const node = { ...common, platform: 'node', conditions: ['node'] }
+// The classes by E2B's names stand beside the package's own: both drive the same core.
+const beside = (own, theirs) => ({
+  name: 'beside',
+  setup: (b) => {
+    b.onResolve({ filter: /^\.\.\/index\.ts$/ }, () => ({ path: own, external: true }))
+    b.onResolve({ filter: /^\.\/index\.ts$/ }, () => ({ path: theirs, external: true }))
+  },
+})
+const byTheirNames = (options, name, own, extension) =>
+  build({
+    ...options,
+    entryPoints: { [name]: 'src/e2b/index.ts', [`${name}-code`]: 'src/e2b/code_interpreter.ts' },
+    outdir: 'dist',
+    outExtension: { '.js': extension },
+    plugins: [beside(own, `./${name}${extension}`)],
+  })
 const bare = ['bufferutil', 'utf-8-validate']
 await Promise.all([
   build({ ...node, format: 'esm', outfile: 'dist/node.mjs', plugins: [separate('./ws.mjs')] }),
@@ -65,7 +81,13 @@ await Promise.all([
     },
   }),
 ])
-for (const file of ['node.mjs', 'node.cjs', 'browser.mjs']) ownNames(`dist/${file}`)
+await Promise.all([
+  byTheirNames({ ...node, format: 'esm' }, 'e2b', './node.mjs', '.mjs'),
+  byTheirNames({ ...node, format: 'cjs' }, 'e2b', './node.cjs', '.cjs'),
+  byTheirNames({ ...common, format: 'esm' }, 'e2b-browser', './browser.mjs', '.mjs'),
+])
+for (const file of readdirSync('dist').filter((name) => /^(node|browser|e2b)/.test(name)))
+  ownNames(`dist/${file}`)
 types()
 
 const wasm = process.env.AGENT_SANDBOX_WASM || join(here, '../../.tmp/core.wasm')

@@ -5,26 +5,37 @@ import { contextIdOf, type RunCodeOptions, runCode } from './code_runner.ts'
 import { Commands } from './commands.ts'
 import type { Execution } from './execution.ts'
 import { Files } from './files.ts'
+import { readList } from './generated/convert.ts'
 import { InvalidArgumentError } from './generated/errors.ts'
 import {
   type CallOptions,
   type SandboxConnectOptions,
   type SandboxCreateOptions,
+  type SandboxGetMetricsOptions,
   type SandboxListOptions,
   SandboxMethods,
   type SandboxPauseOptions,
   type SandboxResumeOptions,
+  type SandboxUpdateNetworkOptions,
   sandboxConnectParams,
   sandboxCreateParams,
   sandboxGetInfoParams,
+  sandboxGetMetricsParams,
   sandboxKeepAliveParams,
   sandboxKillParams,
   sandboxOpenParams,
   sandboxPauseParams,
   sandboxResumeParams,
   sandboxSetTimeoutParams,
+  sandboxUpdateNetworkParams,
 } from './generated/methods.ts'
-import { type CodeContext, readSandboxInfo, type SandboxInfo } from './generated/types.ts'
+import {
+  type CodeContext,
+  readSandboxInfo,
+  readSandboxMetrics,
+  type SandboxInfo,
+  type SandboxMetrics,
+} from './generated/types.ts'
 import { SandboxPaginator } from './paginator.ts'
 import { Pty } from './pty.ts'
 
@@ -171,9 +182,37 @@ export class Sandbox extends SandboxMethods implements AsyncDisposable {
     return (await Client.make(options)).call('sandbox.pause', params, options)
   }
 
+  /** Gives samples of a sandbox's use. */
+  static async getMetrics(
+    sandboxId: string,
+    options: ClientOptions & SandboxGetMetricsOptions = {},
+  ): Promise<SandboxMetrics[]> {
+    const params = { ...sandboxGetMetricsParams(options, clientNames), ...named(sandboxId) }
+    const client = await Client.make(options)
+    return readList(await client.call('sandbox.get_metrics', params, options), readSandboxMetrics)
+  }
+
+  /** Replaces the network rules of a running sandbox; what is left out is cleared. */
+  static async updateNetwork(
+    sandboxId: string,
+    options: ClientOptions & SandboxUpdateNetworkOptions = {},
+  ): Promise<void> {
+    const params = { ...sandboxUpdateNetworkParams(options, clientNames), ...named(sandboxId) }
+    await (await Client.make(options)).call('sandbox.update_network', params, options)
+  }
+
   static async #take(options: ClientOptions, method: string, params: object): Promise<Sandbox> {
     const client = await Client.make(options)
     return new Sandbox(new Binding(client, await client.call<HandleJSON>(method, params, options)))
+  }
+
+  /** Takes it again, as it is now; a paused one is resumed. It never shortens a life. */
+  async connect(options: SandboxConnectOptions = {}): Promise<Sandbox> {
+    const params = sandboxConnectParams(this.sandboxId, options)
+    const { client } = this.#binding
+    return new Sandbox(
+      new Binding(client, await client.call<HandleJSON>('sandbox.connect', params, options)),
+    )
   }
 
   /**

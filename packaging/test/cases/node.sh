@@ -50,7 +50,7 @@ typescript() {
 # nothing skipped; and so does every snippet of the guide.
 types_alone() {
 	install_npm
-	echo "export * from 'agent-sandbox'" >main.mts
+	printf "export * %s'\n" "from 'agent-sandbox" "as e2b from 'agent-sandbox/e2b" "as code from 'agent-sandbox/e2b/code-interpreter" >main.mts
 	cp main.mts main.cts
 	local node=(--moduleResolution node16 --noEmit --exactOptionalPropertyTypes false)
 	compile node16 '["main.mts", "main.cts"]' "${node[@]}" --lib es2022,dom
