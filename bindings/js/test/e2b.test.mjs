@@ -119,6 +119,7 @@ const wrong = {
     InvalidArgumentError,
     'E8000',
   ],
+  'no depth': [(s) => s.files.list('/', { depth: 0 }), InvalidArgumentError, 'E8000'],
   snapshots: [(s) => s.createSnapshot(), SandboxError, 'E3004'],
   git: [async (s) => s.git, SandboxError, 'E3004'],
   mcp: [async (s) => s.getMcpUrl(), SandboxError, 'E3004'],
@@ -267,6 +268,21 @@ test('the account lists, describes and changes', async () => {
   const again = await Sandbox.connect(sandbox.sandboxId, { ...account, timeoutMs: 700_000 })
   assert.equal(await again.connect({ timeoutMs: 800_000 }), again)
   assert.equal((await again.commands.run('echo $WHO')).stdout, 'you\n')
+})
+
+test('a signed URL works without a name to resolve', async () => {
+  await sandbox.files.write('signed', 'it')
+  const url = await sandbox.downloadUrl('signed')
+  assert.match(url, /^http:\/\/127\.0\.0\.1:/)
+  assert.equal(await (await fetch(url)).text(), 'it')
+})
+
+test('every error may be named', () => {
+  for (const [name, kind] of Object.entries(theirs).filter(([name]) => name.endsWith('Error'))) {
+    assert.ok(kind.prototype instanceof Error && kind.prototype instanceof own.SandboxError)
+    assert.equal(kind.prototype.name, name)
+  }
+  assert.ok(!(theirs.AuthenticationError.prototype instanceof SandboxError))
 })
 
 test('network rules may be functions', async (t) => {

@@ -6,6 +6,7 @@ import asyncio
 import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
@@ -122,6 +123,7 @@ WRONG: dict[str, tuple[Callable[[Sandbox], Any], type[Exception], type[Exception
         InvalidArgumentException,
         ValueError,
     ),
+    "no depth": (lambda s: s.files.list("/", depth=0), InvalidArgumentException, agent_sandbox.SandboxError),
     "bad mode": (lambda s: s.pause(mode="half"), InvalidArgumentException, agent_sandbox.SandboxError),
     "snapshots": (lambda s: s.create_snapshot(), SandboxException, agent_sandbox.CapabilityNotSupportedError),
     "git": (lambda s: s.git, SandboxException, agent_sandbox.CapabilityNotSupportedError),
@@ -260,6 +262,33 @@ def test_a_lifecycle_means(lifecycle: Any, meant: tuple[Any, ...]) -> None:
     assert tuple(lifecycle_options(lifecycle).values()) == meant
 
 
+def test_the_rules_of_a_network_are_told_as_a_dict(given: dict[str, Any]) -> None:
+    rules = {"http://api.example.com": [{"transform": {"headers": {"a": "b"}}}]}
+    network: Any = {"allow_out": ["1.1.1.1", "api.example.com"], "deny_out": lambda c: [c.all_traffic], "rules": rules}
+    with Sandbox.create(network=network, **given) as made:
+        told = made.get_info().network
+    assert told is not None
+    assert (told["allow_out"], told["deny_out"]) == (network["allow_out"], ["0.0.0.0/0"])
+    assert told["rules"] == rules
+
+
+def test_a_signed_url_works_without_a_name_to_resolve(sandbox: Sandbox) -> None:
+    sandbox.files.write("signed", "it")
+    url = sandbox.download_url("signed")
+    assert url.startswith("http://127.0.0.1:")
+    with urlopen(url) as answer:
+        assert answer.read() == b"it"
+
+
+def test_every_exception_may_be_named() -> None:
+    from agent_sandbox.e2b import exceptions
+
+    for name in exceptions.__all__:
+        assert issubclass(getattr(exceptions, name), agent_sandbox.SandboxError)
+    assert not issubclass(exceptions.AuthenticationException, SandboxException)
+    assert issubclass(exceptions.VolumeNotFoundException, NotFoundException)
+
+
 def test_what_is_missing_says_what_to_do_instead() -> None:
     with pytest.raises(ImportError, match="template build"):
         from agent_sandbox.e2b import Template  # type: ignore[attr-defined]  # noqa: F401
@@ -285,7 +314,7 @@ def test_the_asyncio_twin(given: dict[str, Any]) -> None:
             with pytest.raises(CommandExitException):
                 await sandbox.commands.run("false")
             handle = await sandbox.commands.run("cat", background=True, stdin=True)
-            stdin = await sandbox.commands.stream_input(handle.pid)
+            stdin = sandbox.commands.stream_input(handle.pid)
             await stdin.send("a")
             await stdin.send(b"b")
             await stdin.close()

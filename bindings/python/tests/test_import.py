@@ -30,7 +30,7 @@ def test_importing_the_package_loads_nothing() -> None:
     "name", ["agent_sandbox", "agent_sandbox.sync", "agent_sandbox.e2b", "agent_sandbox.e2b.code_interpreter"]
 )
 def test_naming_a_class_loads_no_engine(name: str) -> None:
-    assert not loaded(f"from agent_sandbox{name} import Sandbox") & {"wasmtime", "httptools", "websockets"}
+    assert not loaded(f"from {name} import Sandbox") & {"wasmtime", "httptools", "websockets"}
 
 
 def test_everything_can_be_imported_at_once_and_is_listed() -> None:

@@ -47,9 +47,11 @@ func (c *control) dataBase(h *handle.Handle) string {
 	return c.URLOf(h, envd.Port)
 }
 
-// directBase is what signed URLs name: the sandbox's own host where it has one.
+// directBase is what signed URLs name: the sandbox's own host, unless all traffic
+// has one base. The local server finds the sandbox by the signature, and its base
+// needs no name to be resolved: *.localhost is unknown to many an HTTP client.
 func (c *control) directBase(h *handle.Handle) string {
-	if h.URLs.Sandbox != "" && !c.preset.HTTP {
+	if h.URLs.Sandbox != "" {
 		return h.URLs.Sandbox
 	}
 	return c.URLOf(h, envd.Port)

@@ -23,3 +23,22 @@ func TestSandboxURLsSpeakAsTheServerDoes(t *testing.T) {
 		})
 	}
 }
+
+func TestSignedURLsNameTheOneBaseOfAllTrafficWhereThereIsOne(t *testing.T) {
+	for name, c := range map[string]struct {
+		preset          Preset
+		domain, sandbox string
+		want            string
+	}{
+		"the cloud":    {Preset{}, "e2b.app", "", "https://49983-i1.e2b.app"},
+		"one base":     {Preset{}, "e2b.app", "https://proxy.example", "https://proxy.example"},
+		"this machine": {Preset{HTTP: true}, "localhost:4000", "http://127.0.0.1:4000", "http://127.0.0.1:4000"},
+		"its names":    {Preset{HTTP: true}, "localhost:4000", "", "http://49983-i1.localhost:4000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			control := &control{settings: &setting.Settings{}, preset: c.preset, base: "https://api"}
+			h := &handle.Handle{SandboxID: "i1", Domain: c.domain, URLs: handle.URLs{Sandbox: c.sandbox}}
+			require.Equal(t, c.want, control.directBase(h))
+		})
+	}
+}

@@ -25,6 +25,7 @@ export type {
   SuperChart,
 } from '../index.ts'
 export type {
+  ChartType,
   Context,
   CreateCodeContextOpts,
   ExecutionError,
@@ -32,6 +33,7 @@ export type {
   OutputMessage,
   RunCodeLanguage,
   RunCodeOpts,
+  ScaleType,
 } from './execution.ts'
 export * from './index.ts'
 export { CodeInterpreter as default, CodeInterpreter as Sandbox } from './index.ts'

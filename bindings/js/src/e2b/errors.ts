@@ -113,6 +113,62 @@ export class BuildError extends own.SandboxError {
   }
 }
 
+/** Nothing throws it: it may be named. */
+export class FileUploadError extends BuildError {
+  static {
+    FileUploadError.prototype.name = 'FileUploadError'
+  }
+}
+
+/** Nothing throws it: it may be named. */
+export class GitAuthError extends AuthenticationError {
+  static {
+    GitAuthError.prototype.name = 'GitAuthError'
+  }
+}
+
+/** Nothing throws it: it may be named. */
+export class GitUpstreamError extends SandboxError {
+  static {
+    GitUpstreamError.prototype.name = 'GitUpstreamError'
+  }
+}
+
+/** Nothing throws it: it may be named. */
+export class VolumeError extends own.SandboxError {
+  static {
+    VolumeError.prototype.name = 'VolumeError'
+  }
+}
+
+/** Nothing throws it: it may be named. */
+export class VolumeNotFoundError extends VolumeError {
+  static {
+    VolumeNotFoundError.prototype.name = 'VolumeNotFoundError'
+  }
+}
+
+/** Nothing throws it: it may be named. */
+export class VolumePathNotFoundError extends VolumeError {
+  static {
+    VolumePathNotFoundError.prototype.name = 'VolumePathNotFoundError'
+  }
+}
+
+/** Nothing throws it: it may be named. */
+export class SecretError extends own.SandboxError {
+  static {
+    SecretError.prototype.name = 'SecretError'
+  }
+}
+
+/** Nothing throws it: it may be named. */
+export class SecretNotFoundError extends SecretError {
+  static {
+    SecretNotFoundError.prototype.name = 'SecretNotFoundError'
+  }
+}
+
 /** A command that did not exit with 0. */
 export class CommandExitError extends SandboxError implements CommandResult {
   static override readonly code: string = 'E3002'

@@ -1,9 +1,20 @@
-import type { CodeContext, CodeError, OutputMessage as OwnMessage, Result } from '../index.ts'
+import type {
+  Chart,
+  ChartScale,
+  CodeContext,
+  CodeError,
+  OutputMessage as OwnMessage,
+  Result,
+} from '../index.ts'
 
 /** Where code runs. */
 export type Context = CodeContext
 /** What code raised. */
 export type ExecutionError = CodeError
+/** The kinds of charts. */
+export type ChartType = Chart['type']
+/** The kinds of scales. */
+export type ScaleType = ChartScale
 /** The name of a form. */
 export type MIMEType = string
 /** A language, or the name of a kernel. */

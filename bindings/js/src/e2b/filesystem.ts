@@ -1,5 +1,5 @@
 import type { Data, EntryInfo, FilesystemEvent, Files as Own, WriteInfo } from '../index.ts'
-import { at, renamed, TimeoutError } from './errors.ts'
+import { at, InvalidArgumentError, renamed, TimeoutError } from './errors.ts'
 import type { RequestOpts, Username } from './options.ts'
 import { WatchHandle } from './watch_handle.ts'
 
@@ -97,7 +97,9 @@ export class Filesystem {
   }
 
   /** What is in a directory, `depth` levels of it. */
-  list(path: string, opts: FilesystemListOpts = {}): Promise<EntryInfo[]> {
+  async list(path: string, opts: FilesystemListOpts = {}): Promise<EntryInfo[]> {
+    if (opts.depth !== undefined && opts.depth < 1)
+      throw new InvalidArgumentError('depth must be at least 1')
     return at('sandbox', () => this.#own.list(path, opts))
   }
 

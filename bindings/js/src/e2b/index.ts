@@ -9,6 +9,8 @@
  */
 
 export type {
+  EgressProxy as SandboxEgressProxyInfo,
+  EgressProxy as SandboxEgressProxyOpts,
   EntryInfo,
   FilesystemEvent,
   Network as SandboxNetworkInfo,
@@ -29,15 +31,23 @@ export {
   BuildError,
   CommandExitError,
   FileNotFoundError,
+  FileUploadError,
+  GitAuthError,
+  GitUpstreamError,
   InvalidArgumentError,
   NotEnoughSpaceError,
   NotFoundError,
   RateLimitError,
   SandboxError,
   SandboxNotFoundError,
+  SecretError,
+  SecretNotFoundError,
   ServiceBusyError,
   TemplateError,
   TimeoutError,
+  VolumeError,
+  VolumeNotFoundError,
+  VolumePathNotFoundError,
 } from './errors.ts'
 export type {
   Filesystem,

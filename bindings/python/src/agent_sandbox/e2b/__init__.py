@@ -26,13 +26,20 @@ if TYPE_CHECKING:
     from .input import AsyncCommandInputHandle as AsyncCommandInputHandle
     from .options import ALL_TRAFFIC as ALL_TRAFFIC
     from .options import ApiParams as ApiParams
+    from .options import AsyncWriteData as AsyncWriteData
+    from .options import HttpVersion as HttpVersion
     from .options import OutputHandler as OutputHandler
     from .options import ProxyTypes as ProxyTypes
     from .options import PtyOutput as PtyOutput
+    from .options import SandboxEgressProxyOpts as SandboxEgressProxyOpts
     from .options import SandboxLifecycle as SandboxLifecycle
     from .options import SandboxListOrder as SandboxListOrder
     from .options import SandboxNetworkOpts as SandboxNetworkOpts
+    from .options import SandboxNetworkRule as SandboxNetworkRule
+    from .options import SandboxNetworkRules as SandboxNetworkRules
+    from .options import SandboxNetworkSelector as SandboxNetworkSelector
     from .options import SandboxNetworkSelectorContext as SandboxNetworkSelectorContext
+    from .options import SandboxNetworkTransform as SandboxNetworkTransform
     from .options import SandboxNetworkUpdate as SandboxNetworkUpdate
     from .options import SandboxOnResume as SandboxOnResume
     from .options import SandboxOnTimeout as SandboxOnTimeout
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
     from .options import Stderr as Stderr
     from .options import Stdout as Stdout
     from .options import Username as Username
+    from .options import WriteData as WriteData
     from .options import WriteEntry as WriteEntry
     from .result import CommandResult as CommandResult
 
@@ -54,15 +62,19 @@ _HOMES = {
     "_sync.sandbox": "Sandbox",
     "_sync.watch": "WatchHandle",
     "exceptions": "AuthenticationException BuildException CommandExitException FileNotFoundException "
-    "InvalidArgumentException NotEnoughSpaceException NotFoundException RateLimitException SandboxException "
-    "SandboxNotFoundException SandboxNotRunningException SandboxUnreachableException ServiceBusyException "
-    "TemplateException TimeoutException",
+    "FileUploadException GitAuthException GitUpstreamException GuestUnresponsiveException "
+    "InvalidArgumentException NotEnoughSpaceException NotFoundException RateLimitException "
+    "SandboxException SandboxNotFoundException SandboxNotRunningException SandboxUnreachableException "
+    "SecretException SecretNotFoundException ServiceBusyException TemplateException TimeoutException "
+    "VolumeException VolumeNotFoundException VolumePathNotFoundException",
     "info": "EntryInfo FileType FilesystemEvent FilesystemEventType ProcessInfo PtySize SandboxInfo "
     "SandboxInfoLifecycle SandboxMetrics SandboxQuery SandboxState WriteInfo",
     "input": "AsyncCommandInputHandle",
-    "options": "ALL_TRAFFIC ApiParams OutputHandler ProxyTypes PtyOutput SandboxLifecycle SandboxListOrder "
-    "SandboxNetworkOpts SandboxNetworkSelectorContext SandboxNetworkUpdate SandboxOnResume SandboxOnTimeout "
-    "SnapshotMode Stderr Stdout Username WriteEntry",
+    "options": "ALL_TRAFFIC ApiParams AsyncWriteData HttpVersion OutputHandler ProxyTypes PtyOutput "
+    "SandboxEgressProxyOpts SandboxLifecycle SandboxListOrder SandboxNetworkOpts SandboxNetworkRule "
+    "SandboxNetworkRules SandboxNetworkSelector SandboxNetworkSelectorContext SandboxNetworkTransform "
+    "SandboxNetworkUpdate SandboxOnResume SandboxOnTimeout SnapshotMode Stderr Stdout Username WriteData "
+    "WriteEntry",
     "result": "CommandResult",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -19,6 +19,10 @@ __all__ = [
     "BuildException",
     "CommandExitException",
     "FileNotFoundException",
+    "FileUploadException",
+    "GitAuthException",
+    "GitUpstreamException",
+    "GuestUnresponsiveException",
     "InvalidArgumentException",
     "NotEnoughSpaceException",
     "NotFoundException",
@@ -27,9 +31,14 @@ __all__ = [
     "SandboxNotFoundException",
     "SandboxNotRunningException",
     "SandboxUnreachableException",
+    "SecretException",
+    "SecretNotFoundException",
     "ServiceBusyException",
     "TemplateException",
     "TimeoutException",
+    "VolumeException",
+    "VolumeNotFoundException",
+    "VolumePathNotFoundException",
 ]
 
 
@@ -101,6 +110,42 @@ class ServiceBusyException(_Exception):
 
 class BuildException(_Exception):
     """A template could not be built. Like E2B's it is no SandboxException."""
+
+
+class FileUploadException(BuildException):
+    """Nothing raises it: it may be named."""
+
+
+class GitAuthException(AuthenticationException):
+    """Nothing raises it: it may be named."""
+
+
+class GitUpstreamException(SandboxException):
+    """Nothing raises it: it may be named."""
+
+
+class GuestUnresponsiveException(SandboxException):
+    """Nothing raises it: it may be named."""
+
+
+class SecretException(_Exception):
+    """Nothing raises it: it may be named."""
+
+
+class SecretNotFoundException(SecretException):
+    """Nothing raises it: it may be named."""
+
+
+class VolumeException(_Exception):
+    """Nothing raises it: it may be named."""
+
+
+class VolumeNotFoundException(NotFoundException):
+    """Nothing raises it: it may be named."""
+
+
+class VolumePathNotFoundException(NotFoundException):
+    """Nothing raises it: it may be named."""
 
 
 class CommandExitException(SandboxException, CommandResult):

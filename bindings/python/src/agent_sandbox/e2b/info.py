@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, TypedDict
 
+from .._generated.convert import Record
 from .._generated.types import (
     EntryInfo,
     FilesystemEvent,
@@ -68,7 +69,7 @@ class SandboxInfo:
         disk_size_mb: MiB.
         envd_version: Of the daemon inside.
         allow_internet_access: None = the default (on).
-        network: Its rules.
+        network: Its rules, as a dict.
         lifecycle: What happens at the end of its life.
         volume_mounts: Always empty.
         isolation: What separates it from its host.
@@ -88,7 +89,7 @@ class SandboxInfo:
         self.disk_size_mb = own.disk_size_mb
         self.envd_version = own.envd_version
         self.allow_internet_access = own.allow_internet_access
-        self.network = own.network
+        self.network = None if own.network is None else _plain(own.network)
         self.lifecycle = SandboxInfoLifecycle(on_timeout=own.on_timeout or "kill", auto_resume=own.auto_resume)
         self.volume_mounts: list[dict[str, str]] = []
         self.isolation = own.isolation
@@ -100,6 +101,16 @@ class SandboxInfo:
         return vars(self) == vars(other) if isinstance(other, SandboxInfo) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _plain(value: Any) -> Any:
+    """A record as a dict of what it has."""
+    if isinstance(value, Record):
+        given = ((name, getattr(value, name)) for name in value._fields)
+        return {name: _plain(one) for name, one in given if one is not None}
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list) else value
 
 
 def _state(state: str) -> Any:

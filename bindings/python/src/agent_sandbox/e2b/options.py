@@ -70,13 +70,40 @@ class SandboxLifecycle(TypedDict, total=False):
     auto_resume: bool
 
 
+class SandboxNetworkTransform(TypedDict, total=False):
+    """Sets headers."""
+
+    headers: Mapping[str, str]
+
+
+class SandboxNetworkRule(TypedDict, total=False):
+    """Changes requests to one host."""
+
+    transform: SandboxNetworkTransform
+
+
+class SandboxEgressProxyOpts(TypedDict, total=False):
+    """What goes out goes through it."""
+
+    address: str
+    username: str
+    password: str
+
+
+SandboxNetworkRules = Mapping[str, Sequence[SandboxNetworkRule]]
+SandboxNetworkSelector = Sequence[str] | Callable[["SandboxNetworkSelectorContext"], Sequence[str]]
+HttpVersion = Literal["1.1", "2"]
+WriteData = Any
+AsyncWriteData = Any
+
+
 class SandboxNetworkOpts(TypedDict, total=False):
     """What may be reached, and how. Lists may be functions, which get an object with ``all_traffic`` and ``rules``."""
 
-    allow_out: Any
-    deny_out: Any
-    rules: Mapping[str, Any]
-    egress_proxy: Mapping[str, Any]
+    allow_out: SandboxNetworkSelector
+    deny_out: SandboxNetworkSelector
+    rules: SandboxNetworkRules
+    egress_proxy: SandboxEgressProxyOpts
     allow_public_traffic: bool
     mask_request_host: str
     https_ports: Sequence[int]

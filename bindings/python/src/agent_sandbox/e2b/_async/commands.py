@@ -48,7 +48,7 @@ class Commands:
             await self._own.close_stdin(pid, request_timeout=request_timeout)
 
     # async only
-    async def stream_input(self, pid: int, *, timeout: float | None = 60.0) -> AsyncCommandInputHandle:
+    def stream_input(self, pid: int, *, timeout: float | None = 60.0) -> AsyncCommandInputHandle:
         """Writes to a command's stdin piece by piece, in one call. ``timeout`` changes nothing."""
         from ..input import AsyncCommandInputHandle
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 from ..._async.files import Files as Own
 from ..._engine.async_process import AsyncStream
 from ..._engine.content import AsyncContent
-from ..exceptions import of_sandbox
+from ..exceptions import InvalidArgumentException, of_sandbox
 from ..info import EntryInfo, FilesystemEvent, WriteInfo
 from .watch import AsyncWatchHandle
 
@@ -155,6 +155,8 @@ class Filesystem:
         self, path: str, depth: int | None = 1, user: str | None = None, request_timeout: float | None = None
     ) -> builtins.list[EntryInfo]:
         """What is in a directory, ``depth`` levels of it."""
+        if depth is not None and depth < 1:
+            raise InvalidArgumentException("depth must be at least 1")
         with of_sandbox():
             return await self._own.list(path, depth=depth, user=user, request_timeout=request_timeout)
 

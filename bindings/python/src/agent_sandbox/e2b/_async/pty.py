@@ -108,7 +108,7 @@ class Pty:
             await self._own.resize(pid, cols=size.cols, rows=size.rows, request_timeout=request_timeout)
 
     # async only
-    async def stream_input(self, pid: int, *, timeout: float | None = 60.0) -> AsyncCommandInputHandle:
+    def stream_input(self, pid: int, *, timeout: float | None = 60.0) -> AsyncCommandInputHandle:
         """Types into a terminal piece by piece, in one call. ``timeout`` changes nothing."""
         from ..input import AsyncCommandInputHandle
 
