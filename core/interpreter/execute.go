@@ -1,6 +1,7 @@
 package interpreter
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -135,10 +136,16 @@ func (x *execution) read() error {
 			return x.sink.failed
 		case err != nil:
 			return x.c.secrets().Breach("lines of JSON, not "+err.Error(), chunk[used:])
-		case x.lines.ended:
+		case x.lines.ended && !x.idles(chunk):
 			x.settle()
 		}
 	}
+}
+
+// idles tells whether chunk has nothing but space between lines. After the end that
+// is no line, and holds nobody.
+func (x *execution) idles(chunk []byte) bool {
+	return x.quiet != nil && x.lines.at == between && len(bytes.TrimSpace(chunk)) == 0
 }
 
 // settle begins the clock of what may come after the end, and begins it anew.

@@ -87,6 +87,7 @@ func TestLinesSayTheSameHoweverTheyAreCut(t *testing.T) {
 		"escapes stay escaped":         {`{"type":"result","text":"\u0022\u005c\u0000\b\f\n"}`, []string{`result {"text":"\u0022\u005c\u0000\b\f\n"}`}},
 		"control characters, raw":      {"{\"type\":\"stdout\",\"text\":\"\x1b[1m\r\x00\"}{\"type\":\"result\",\"text\":\"\x1b\"}", []string{"0 \x1b[1m\r\x00", `result {"text":"\u001b"}`}},
 		"kinds that nobody knows":      {`{"type":"clear_output","wait":[{"type":"stdout"}]}{"type":7,"text":"x"}{"type":null}{"type":"stdout","text":"a"}`, []string{"0 a"}},
+		"long kinds that nobody knows": {`{"type":"new","a":"` + strings.Repeat(`x\"\\\u00e9 {}é`, 400) + `","\"":{"b\"":"\\"},"c":"\\\""}{"type":"stdout","text":"a"}`, []string{"0 a"}},
 		"text that is none":            {`{"type":"stdout","text":null}{"type":"stdout","text":["a"]}{"type":"stdout"}{"type":"stdout","text":""}`, nil},
 		"a text that comes twice":      {`{"type":"stdout","text":"a","text":"b"}`, []string{"0 ab"}},
 		"keys with escapes":            {`{"ty\u0070e":"result","\"\n":1}`, []string{`result {"\"\n":1}`}},
@@ -114,7 +115,7 @@ func TestLinesThatAreNone(t *testing.T) {
 	for _, answer := range []string{
 		"<html>", "[1]", "null", `"a"`, "event: x", `data: {"type":"stdout"}`, `{type:1}`, `{"a" 1}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1 "b":2}`,
 		`{"a":tru}`, `{"a":01}`, `{"a":1.}`, `{"a":.5}`, `{"a":1e}`, `{"a":-}`, `{"a":+1}`, `{"a":nan}`, `{"a":[1}`, `{"a":{"b":1]}`, `{"a":[,]}`, `{"a":[1,]}`, `{"a":{"b"}}`,
-		`{"type":"result","a":"\x"}`, `{"type":"result","a":"\u12g4"}`, "{\"type\":\"stdout\",\"text\":\"cut\n{\"type\":\"stdout\"}", "{\"type\":\"result\",\"text\":\"cut\n", `{"a":1}}`, `{"a":"b"]`,
+		`{"type":"result","a":"\x"}`, `{"type":"result","a":"\u12g4"}`, "{\"type\":\"stdout\",\"text\":\"cut\n{\"type\":\"stdout\"}", "{\"type\":\"result\",\"text\":\"cut\n", "{\"type\":\"new\",\"a\":\"cut\n\"}", `{"type":"new","a":"\x"}`, `{"type":"new","a":"\u12g4"}`, `{"a":1}}`, `{"a":"b"]`,
 		`{"a":` + strings.Repeat("[", 501) + `}`, `{"` + strings.Repeat("k", 2000) + `":1}`,
 	} {
 		for _, size := range []int{1, 1 << 20} {
@@ -244,7 +245,8 @@ func BenchmarkLines(b *testing.B) {
 	prints := `{"type": "stdout", "text": "` + strings.Repeat(`some words of a line of output, 12345\n`, 20000) + `", "timestamp": "2026"}` + "\n"
 	wide := `{"type": "stdout", "text": "` + strings.Repeat(`\u65e5\u672c\u8a9e`, 20000) + `", "timestamp": "2026"}` + "\n"
 	image := `{"type": "result", "png": "` + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1, 200, 7, 90}, 200000)) + `", "is_main_result": true}` + "\n"
-	for name, line := range map[string]string{"small": small, "prints": prints, "escapes": wide, "png": image} {
+	unknown := `{"type": "new", "a": "` + strings.Repeat(`some words of a line, 12345\n`, 20000) + `"}` + "\n"
+	for name, line := range map[string]string{"unknown": unknown, "small": small, "prints": prints, "escapes": wide, "png": image} {
 		b.Run(name, func(b *testing.B) {
 			l := newLines(deaf{})
 			b.SetBytes(int64(len(line)))

@@ -153,18 +153,11 @@ func (o *object) inText(b []byte) (used int, err error) {
 
 // skipText reads what nobody wants.
 func (o *object) skipText(b []byte) (used int, err error) {
-	var scratch [256]byte
-	for used < len(b) {
-		_, n, done, err := o.str.read(scratch[:0], b[used:], len(scratch)-8)
-		used += n
-		if err != nil {
-			return used, err
-		}
-		if done {
-			return used, o.endText()
-		}
+	used, done, err := o.str.skip(b)
+	if done {
+		err = o.endText()
 	}
-	return used, nil
+	return used, err
 }
 
 func (o *object) inTopKey(b []byte) (used int, err error) {

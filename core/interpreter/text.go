@@ -83,6 +83,38 @@ func (t *text) read(dst, b []byte, room int) (out []byte, used int, done bool, e
 	return dst, used, false, nil
 }
 
+// skip reads b up to the end of the string, and keeps nothing.
+func (t *text) skip(b []byte) (used int, done bool, err error) {
+	var scratch [16]byte
+	quote := -1
+	for used < len(b) {
+		if t.deep > 0 {
+			if _, err = t.escape(scratch[:0], b[used]); err != nil {
+				return used, false, err
+			}
+			used++
+			continue
+		}
+		if quote < used {
+			quote = index(b, used, len(b), '"')
+		}
+		slash := index(b, used, quote, '\\')
+		if newline := index(b, used, slash, '\n'); newline < slash {
+			return newline, false, errCutString
+		}
+		used = slash
+		switch {
+		case used == len(b):
+		case used == quote:
+			return used + 1, true, nil
+		default:
+			used++
+			t.deep = 1
+		}
+	}
+	return used, false, nil
+}
+
 // index is where c is next in b[from:to], or to.
 func index(b []byte, from, to int, c byte) int {
 	if i := bytes.IndexByte(b[from:to], c); i >= 0 {

@@ -113,12 +113,8 @@ type codeCaller struct {
 	sizes  []byte
 }
 
-const (
-	// mostWaiting is how many bytes of messages are given at once.
-	mostWaiting = 1 << 20
-	// largeMessage is one that is not worth copying.
-	largeMessage = 32 << 10
-)
+// mostWaiting is how many bytes of messages are given at once.
+const mostWaiting = 1 << 20
 
 func (c *codeCaller) Counted(n int64) error {
 	c.end.ExecutionCount = &n
@@ -130,30 +126,24 @@ func (c *codeCaller) Output(ch plane.Channel, text []byte) error {
 	if ch == plane.Stderr {
 		size |= 1
 	}
-	if len(text) >= largeMessage {
+	if len(c.texts)+len(text) > mostWaiting {
 		_ = c.Pause()
-		c.caller.Output(plane.Messages, batch(text, binary.LittleEndian.AppendUint32(nil, size)))
-		return nil
 	}
 	c.sizes = binary.LittleEndian.AppendUint32(c.sizes, size)
-	c.texts = append(c.texts, text...)
+	c.texts = append(c.texts, text...) // a copy: what is behind text is the reader's
 	if len(c.texts) < mostWaiting {
 		return nil
 	}
 	return c.Pause()
 }
 
-// batch is MESSAGES of wasm/ABI.md.
-func batch(texts, sizes []byte) []byte {
-	return binary.LittleEndian.AppendUint32(append(texts, sizes...), uint32(len(sizes)/4)) //nolint:gosec // a piece is about a mebibyte
-}
-
-// Pause gives the messages that wait.
+// Pause gives the messages that wait, as MESSAGES of wasm/ABI.md.
 func (c *codeCaller) Pause() error {
 	if len(c.sizes) == 0 {
 		return nil
 	}
-	c.texts = batch(c.texts, c.sizes)
+	c.texts = append(c.texts, c.sizes...)
+	c.texts = binary.LittleEndian.AppendUint32(c.texts, uint32(len(c.sizes)/4)) //nolint:gosec // a piece is about a mebibyte
 	c.caller.Output(plane.Messages, c.texts)
 	c.sizes, c.texts = c.sizes[:0], c.texts[:0]
 	return nil
