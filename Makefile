@@ -41,7 +41,7 @@ lint: $(TOOLS)/golangci-lint $(TOOLS)/gofumpt ## Formatters and linters, no warn
 	@scripts/python-tools
 	npm run --silent --prefix bindings/js lint
 	bindings/python/lint
-	.tmp/python/bin/python -m ruff check --quiet --config bindings/python/pyproject.toml packaging bench/hosts
+	.tmp/python/bin/python -m ruff check --quiet --config bindings/python/pyproject.toml packaging bench
 	bindings/js/node_modules/.bin/biome check --config-path=bindings/js packaging bench/hosts
 
 OUT ?= dist

@@ -15,7 +15,7 @@ import (
 
 func main() {
 	quick := flag.Bool("quick", false, "a tenth of the counts and sizes")
-	only := flag.String("only", "", "one section: create, latency, stdout, files, hosts, cycles, alive; or hosts.calls, .output, .files, .starts, .exits")
+	only := flag.String("only", "", "one section: create, latency, stdout, files, hosts, interpreter, cycles, alive; or hosts.calls, .output, .files, .starts, .exits, interpreter.creates, .runs, .bulk")
 	flag.Parse()
 	if err := run(context.Background(), *quick, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -40,6 +40,7 @@ func run(ctx context.Context, quick bool, only string) error {
 		{"stdout", b.stdout},
 		{"files", b.files},
 		{"hosts", b.hosts},
+		{"interpreter", b.interpreter},
 		{"cycles", b.cycles},
 		{"alive", b.alive},
 	} {

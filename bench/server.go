@@ -34,8 +34,13 @@ func start(ctx context.Context, quick bool) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
+	return startIn(ctx, dir, quick)
+}
+
+// startIn runs it in dir, which goes with it.
+func startIn(ctx context.Context, dir string, quick bool, args ...string) (*bench, error) {
 	b := &bench{quick: quick, dir: dir}
-	cmd := exec.CommandContext(ctx, sandboxc(), "serve", "--detach", "--json")
+	cmd := exec.CommandContext(ctx, sandboxc(), append([]string{"serve", "--detach", "--json"}, args...)...)
 	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+dir, "HOME="+dir)
 	out, err := cmd.Output()
 	if err != nil {

@@ -51,6 +51,12 @@ async def pass_(sandbox, job):
     same(job["bytes"], seen)
 
 
+async def code(sandbox, job):
+    execution = await sandbox.run_code(job["code"], timeout=0, **PATIENCE)
+    same(None, execution.error)
+    same(job["count"], len(execution.results[0].png if job["form"] == "png" else "".join(execution.logs.stdout)))
+
+
 async def parallel(sandbox, job):
     async def one(i):
         same(str(i), (await sandbox.commands.run(f"echo {i}")).stdout.strip())
@@ -58,7 +64,15 @@ async def parallel(sandbox, job):
     await asyncio.gather(*(one(i) for i in range(job["count"])))
 
 
-jobs = {"run": run, "stdout": stdout, "upload": upload, "download": download, "pass": pass_, "parallel": parallel}
+jobs = {
+    "run": run,
+    "stdout": stdout,
+    "upload": upload,
+    "download": download,
+    "pass": pass_,
+    "code": code,
+    "parallel": parallel,
+}
 
 
 async def perform(sandbox, job):

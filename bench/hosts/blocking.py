@@ -63,6 +63,12 @@ def pass_(job):
     same(job["bytes"], sum(len(chunk) for chunk in sandbox.files.read(job["path"], format="stream", **PATIENCE)))
 
 
+def code(job):
+    execution = sandbox.run_code(job["code"], timeout=0, **PATIENCE)
+    same(None, execution.error)
+    same(job["count"], len(execution.results[0].png if job["form"] == "png" else "".join(execution.logs.stdout)))
+
+
 def bare_upload(job):
     exchange(job["url"], "POST", data(job["bytes"]))
 
@@ -77,6 +83,7 @@ jobs = {
     "upload": upload,
     "download": download,
     "pass": pass_,
+    "code": code,
     "bare_upload": bare_upload,
     "bare_download": bare_download,
 }

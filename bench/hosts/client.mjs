@@ -37,6 +37,11 @@ const jobs = {
       ones(bytes),
     ),
   bare_download: async ({ url, bytes }) => same(bytes, (await exchange(url, {})).length),
+  code: async ({ code, form, count }) => {
+    const { logs, results, error } = await sandbox.runCode(code, { ...patience, timeoutMs: 0 })
+    if (error) throw new Error(error.value)
+    same(count, form === 'png' ? results[0].png.length : logs.stdout.join('').length)
+  },
   parallel: ({ count }) =>
     Promise.all(
       Array.from({ length: count }, async (_, i) =>
