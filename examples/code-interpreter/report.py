@@ -1,4 +1,4 @@
-# Runs inside the sandbox: analysis.py, analysis.mjs and analysis/main.go send it there.
+# Runs inside the sandbox: analysis.py, analysis.mjs, analysis/main.go and browser/page.js send it there.
 import matplotlib.pyplot as plt
 import pandas as pd
 
