@@ -219,11 +219,13 @@ func TimedOut(after time.Duration, v Verdict) *fault.Error {
 		e = fault.New(fault.CodeCodeExecution, "the code was still running after its timeout of %s and takes no notice of an interrupt: its context is still busy after %s more", limit, connect.Seconds(patience))
 	case Waited:
 		e = fault.New(fault.CodeCodeExecution, "the code had not begun after its timeout of %s: its context is busy with other code", limit)
+	case Queued:
+		e = fault.New(fault.CodeCommandTimeout, "the code had not begun after its timeout of %s, since its context is busy with other code; it cannot be taken back, and runs when its turn comes", limit)
 	default:
 		e = fault.New(fault.CodeCommandTimeout, "the code was still running after its timeout of %s; it may still run", limit)
 	}
 	e.Clock, e.Limit, e.Killed = transport.ClockCommand, after, v == Free || v == Waited
-	if v == Busy || v == Waited {
+	if v == Busy || v == Waited || v == Queued {
 		return e.Suggest("restart the context with %s, or use another one", fault.Option("restart_code_context"))
 	}
 	return e.Suggest("raise %s, or set it to 0 for none", fault.Option("timeout_ms"))

@@ -31,6 +31,7 @@ const (
 	Free            // it can be used again
 	Busy            // it took no notice
 	Waited          // it runs other code: ours had not begun, and never will
+	Queued          // it runs other code: ours had not begun, and cannot be taken back
 )
 
 // stop ends the run. Every service interrupts code whose caller hangs up, if it

@@ -308,8 +308,11 @@ func (x *run) failure(ctx context.Context, watch plane.Watch, err error) error {
 // stop interrupts the kernel, but only when it runs this code: others may run
 // before it.
 func (x *run) stop(ctx context.Context, wait bool) core.Verdict {
-	if x.socket == nil || !x.sink.begun {
+	switch {
+	case x.socket == nil:
 		return core.Unknown
+	case !x.sink.begun:
+		return core.Queued
 	}
 	x.socket.Close()
 	detached, disarm := x.i.control.host.Detached(ctx, cleanup)
