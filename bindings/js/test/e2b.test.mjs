@@ -158,11 +158,26 @@ test('options that change nothing are taken', async () => {
   assert.equal(await made.isRunning(), true)
   assert.equal((await made.getInfo()).templateId, 'base')
   assert.equal(await made.kill(), true)
-  await assert.rejects(made.commands.run('true'), TimeoutError)
+  await assert.rejects(made.commands.run('true'), SandboxNotFoundError)
+  await assert.rejects(made.commands.list(), TimeoutError)
   await assert.rejects(made.files.read('a'), TimeoutError)
   await assert.rejects(made.getInfo(), SandboxNotFoundError)
   await assert.rejects(Sandbox.connect(made.sandboxId, account), SandboxNotFoundError)
   assert.equal(await made.kill(), false)
+})
+
+test('a command that its sandbox took along ran out of time', async () => {
+  const made = await Sandbox.create({ ...account, timeoutMs: 60_000 })
+  let started
+  const begun = new Promise((resolve) => {
+    started = resolve
+  })
+  const run = made.commands.run('echo on; sleep 1000', { onStdout: started })
+  const handle = await made.commands.run('sleep 1000', { background: true })
+  const ended = [assert.rejects(run, TimeoutError), assert.rejects(handle.wait(), TimeoutError)]
+  await begun
+  await made.kill()
+  await Promise.all(ended)
 })
 
 test('files are written, read and described', async () => {
@@ -173,6 +188,8 @@ test('files are written, read and described', async () => {
     type: FileType.FILE,
     metadata: { k: 'v' },
   })
+  assert.equal((await sandbox.files.write('d/plain', '')).metadata, undefined)
+  await sandbox.files.remove('d/plain')
   assert.equal(await sandbox.files.read('d/a.txt'), 'hello')
   assert.deepEqual(
     await sandbox.files.read('d/a.txt', { format: 'bytes' }),
@@ -301,6 +318,22 @@ test('network rules may be functions', async (t) => {
   }
   await Sandbox.updateNetwork('i1', network, options(url))
   assert.deepEqual([asked.allowOut, asked.denyOut], [['api.example.com'], ['0.0.0.0/0']])
+})
+
+test('a client binds options that a call may change', async (t) => {
+  const { Sandbox: Bound } = new theirs.E2B(account)
+  const made = await Bound.create('base', { timeoutMs: 60_000, apiKey: undefined })
+  assert.ok(made instanceof Bound && made instanceof Sandbox)
+  assert.equal((await Bound.getInfo(made.sandboxId)).sandboxId, made.sandboxId)
+  await Bound.setTimeout(made.sandboxId, 70_000)
+  const query = { metadata: { of: 'nobody' } }
+  assert.deepEqual(await Bound.list({ query }).nextItems(), [])
+  assert.equal(await (await Bound.connect(made.sandboxId)).kill(), true)
+  const { url } = await peer(t, {})
+  await assert.rejects(Bound.create({ apiUrl: url, provider: 'e2b' }), SandboxError)
+  const { Sandbox: Code } = new interpreter.E2B(account)
+  assert.ok(Code.prototype instanceof interpreter.Sandbox)
+  await assert.rejects(Code.create({ template: 'no-such' }), TemplateError)
 })
 
 test('no error or print shows a key', async (t) => {

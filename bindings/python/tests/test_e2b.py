@@ -353,3 +353,19 @@ def test_an_asyncio_watch_calls_back_and_says_how_it_ended(given: dict[str, Any]
             assert isinstance(ends[1], TimeoutException)
 
     asyncio.run(main())
+
+
+def test_a_client_binds_options_that_a_call_may_change(given: dict[str, Any]) -> None:
+    from agent_sandbox.e2b import E2B, code_interpreter
+
+    client = E2B(**given)
+    assert given["api_key"] not in repr(vars(client)) + repr(client)
+    with client.Sandbox.create("base", timeout=60, api_key=None) as made:
+        assert isinstance(made, Sandbox)
+        assert client.Sandbox.get_info(made.sandbox_id).sandbox_id == made.sandbox_id
+        client.Sandbox.set_timeout(made.sandbox_id, 70)
+        assert client.Sandbox.list(SandboxQuery(metadata={"of": "nobody"})).next_items() == []
+        with pytest.raises(agent_sandbox.SandboxError):
+            client.Sandbox.get_info(made.sandbox_id, api_url="http://127.0.0.1:9", provider="e2b", retries=0)
+    assert issubclass(client.AsyncSandbox, AsyncSandbox)
+    assert issubclass(code_interpreter.E2B(**given).Sandbox, code_interpreter.Sandbox)

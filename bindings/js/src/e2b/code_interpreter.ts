@@ -36,4 +36,8 @@ export type {
   ScaleType,
 } from './execution.ts'
 export * from './index.ts'
-export { CodeInterpreter as default, CodeInterpreter as Sandbox } from './index.ts'
+export {
+  CodeInterpreter as default,
+  CodeInterpreter as Sandbox,
+  CodeInterpreterClient as E2B,
+} from './index.ts'

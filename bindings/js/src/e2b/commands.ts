@@ -65,7 +65,7 @@ export class Commands {
    */
   connect(pid: number, opts: CommandConnectOpts = {}): Promise<CommandHandle> {
     const given = { ...opts, timeoutMs: opts.timeoutMs ?? commandTimeoutMs }
-    return at('process', async () => new CommandHandle(await this.#own.connect(pid, given)))
+    return at('follow', async () => new CommandHandle(await this.#own.connect(pid, given)))
   }
 
   /**
@@ -82,7 +82,7 @@ export class Commands {
   run(cmd: string, opts: CommandStartOpts = {}): Promise<CommandHandle | CommandResult> {
     const { background, ...rest } = opts
     const given = { ...rest, timeoutMs: opts.timeoutMs ?? commandTimeoutMs }
-    return at('sandbox', async () =>
+    return at('start', async () =>
       background
         ? new CommandHandle(await this.#own.run(cmd, { ...given, background: true }))
         : checked(await this.#own.run(cmd, given)),

@@ -228,14 +228,19 @@ const kinds: Readonly<Record<string, Kind>> = {
   E8000: InvalidArgumentError,
 }
 
-/** Where a call goes: what is not found means something else for the account, in a sandbox, and of a process. */
-export type Place = 'account' | 'sandbox' | 'process'
+/**
+ * Where a call goes: what is not found means something else for the account, in a sandbox, and of a
+ * process. What starts something in a sandbox that is gone finds no sandbox; what was cut short by
+ * its end ran out of time.
+ */
+export type Place = 'account' | 'sandbox' | 'process' | 'start' | 'follow'
 
 function kindOf(error: own.SandboxError, place: Place): Kind {
   if (error.status === 503) return ServiceBusyError
   if (error.clock) return TimeoutError
-  if (place !== 'account' && error.code === 'E2005') return TimeoutError
-  if (place === 'process' && error.code === 'E3000') return NotFoundError
+  const starts = (place === 'start' || place === 'follow') && error.pid === undefined
+  if (error.code === 'E2005' && place !== 'account' && !starts) return TimeoutError
+  if (error.code === 'E3000' && (place === 'process' || place === 'follow')) return NotFoundError
   return kinds[error.code] ?? SandboxError
 }
 

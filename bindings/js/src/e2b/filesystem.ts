@@ -1,4 +1,5 @@
-import type { Data, EntryInfo, FilesystemEvent, Files as Own, WriteInfo } from '../index.ts'
+import type { Data, Files as Own, FilesystemEvent as OwnEvent } from '../index.ts'
+import { type EntryInfo, entryOf, eventOf, type FilesystemEvent, type WriteInfo } from './entry.ts'
 import { at, InvalidArgumentError, renamed, TimeoutError } from './errors.ts'
 import type { RequestOpts, Username } from './options.ts'
 import { WatchHandle } from './watch_handle.ts'
@@ -87,20 +88,26 @@ export class Filesystem {
     opts: FilesystemWriteOpts = {},
   ): Promise<WriteInfo | WriteInfo[]> {
     if (Array.isArray(path)) return this.writeFiles(path, data as FilesystemWriteOpts | undefined)
-    return at('sandbox', () => this.#own.write(path, data as Data, written(opts)))
+    return at('sandbox', async () =>
+      entryOf(await this.#own.write(path, data as Data, written(opts))),
+    )
   }
 
   /** Writes several files. */
   async writeFiles(files: WriteEntry[], opts: FilesystemWriteOpts = {}): Promise<WriteInfo[]> {
     if (Array.isArray(files) && files.length === 0) return []
-    return at('sandbox', () => this.#own.writeFiles(files, written(opts)))
+    return at('sandbox', async () =>
+      (await this.#own.writeFiles(files, written(opts))).map(entryOf),
+    )
   }
 
   /** What is in a directory, `depth` levels of it. */
   async list(path: string, opts: FilesystemListOpts = {}): Promise<EntryInfo[]> {
     if (opts.depth !== undefined && opts.depth < 1)
       throw new InvalidArgumentError('depth must be at least 1')
-    return at('sandbox', () => this.#own.list(path, opts))
+    return at('sandbox', async () =>
+      (await this.#own.list(path, opts)).map((entry) => entryOf(entry)),
+    )
   }
 
   /** Makes a directory and its parents; false when it is there. */
@@ -110,7 +117,7 @@ export class Filesystem {
 
   /** Renames a file or directory. */
   rename(oldPath: string, newPath: string, opts: FilesystemRequestOpts = {}): Promise<EntryInfo> {
-    return at('sandbox', () => this.#own.rename(oldPath, newPath, opts))
+    return at('sandbox', async () => entryOf(await this.#own.rename(oldPath, newPath, opts)))
   }
 
   /** Removes a file, or a directory with all that is in it. */
@@ -125,7 +132,7 @@ export class Filesystem {
 
   /** Describes a file or directory. */
   getInfo(path: string, opts: FilesystemRequestOpts = {}): Promise<EntryInfo> {
-    return at('sandbox', () => this.#own.getInfo(path, opts))
+    return at('sandbox', async () => entryOf(await this.#own.getInfo(path, opts)))
   }
 
   /**
@@ -140,6 +147,7 @@ export class Filesystem {
   ): Promise<WatchHandle> {
     const { timeoutMs = watchTimeoutMs, onExit, ...rest } = opts
     let late: Error | undefined
+    const heard = onEvent && ((event: OwnEvent) => onEvent(eventOf(event)))
     const over = () => {
       late = new TimeoutError(
         "the watch ran out of time: 'timeoutMs' sets how long it may last, 0 = no limit",
@@ -152,8 +160,8 @@ export class Filesystem {
       }),
     }
     return at(
-      'sandbox',
-      async () => new WatchHandle(await this.#own.watchDir(path, onEvent, given), timeoutMs, over),
+      'start',
+      async () => new WatchHandle(await this.#own.watchDir(path, heard, given), timeoutMs, over),
     )
   }
 }

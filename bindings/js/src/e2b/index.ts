@@ -11,14 +11,12 @@
 export type {
   EgressProxy as SandboxEgressProxyInfo,
   EgressProxy as SandboxEgressProxyOpts,
-  EntryInfo,
-  FilesystemEvent,
   Network as SandboxNetworkInfo,
   ProcessInfo,
   SandboxMetrics,
-  WriteInfo,
 } from '../index.ts'
 export { FilesystemEventType, FileType } from '../index.ts'
+export { CodeInterpreterClient, E2B, type E2BClientOpts } from './client.ts'
 export type { CommandHandle } from './command_handle.ts'
 export type {
   CommandConnectOpts,
@@ -26,6 +24,7 @@ export type {
   CommandStartOpts,
   Commands,
 } from './commands.ts'
+export type { EntryInfo, FilesystemEvent, WriteInfo } from './entry.ts'
 export {
   AuthenticationError,
   BuildError,

@@ -31,7 +31,7 @@ export class Pty {
   /** Starts a login shell in a terminal. */
   create(opts: PtyCreateOpts): Promise<CommandHandle> {
     const given = { ...opts, timeoutMs: opts.timeoutMs ?? commandTimeoutMs }
-    return at('sandbox', async () => new CommandHandle(await this.#own.create(given)))
+    return at('start', async () => new CommandHandle(await this.#own.create(given)))
   }
 
   /**
@@ -41,7 +41,7 @@ export class Pty {
    */
   connect(pid: number, opts: PtyConnectOpts = {}): Promise<CommandHandle> {
     const given = { ...opts, timeoutMs: opts.timeoutMs ?? commandTimeoutMs }
-    return at('process', async () => new CommandHandle(await this.#own.connect(pid, given)))
+    return at('follow', async () => new CommandHandle(await this.#own.connect(pid, given)))
   }
 
   /** Types into a terminal. */

@@ -7,6 +7,7 @@ import Sandbox, {
   type CommandResult,
   type CommandStartOpts,
   type ConnectionOpts,
+  E2B,
   type EntryInfo,
   type Filesystem,
   type FilesystemEvent,
@@ -85,6 +86,7 @@ export async function plain(signal: AbortSignal): Promise<void> {
   const metrics: SandboxMetrics[] = await sandbox.getMetrics({ start: new Date() })
   const connect: SandboxConnectOpts = { timeoutMs: 1000, onResume: 'reboot' }
   await (await Sandbox.connect('id', connect)).setTimeout(1000)
+  await new E2B({ apiKey: 'k' }).Sandbox.create('base', { timeoutMs: 1 })
   console.log(result.stdout, exitCode, text, bytes, stream, written, several, state, metrics)
   console.log(directories, await sandbox.downloadUrl('a', { useSignatureExpiration: 10 }))
   // @ts-expect-error: there is no such option

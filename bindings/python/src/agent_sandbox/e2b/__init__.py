@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from ._sync.paginator import SandboxPaginator as SandboxPaginator
     from ._sync.sandbox import Sandbox as Sandbox
     from ._sync.watch import WatchHandle as WatchHandle
+    from .client import E2B as E2B
     from .exceptions import *
     from .info import *
     from .input import AsyncCommandInputHandle as AsyncCommandInputHandle
     from .options import ALL_TRAFFIC as ALL_TRAFFIC
     from .options import ApiParams as ApiParams
     from .options import AsyncWriteData as AsyncWriteData
+    from .options import E2BClientParams as E2BClientParams
     from .options import HttpVersion as HttpVersion
     from .options import OutputHandler as OutputHandler
     from .options import ProxyTypes as ProxyTypes
@@ -61,6 +63,7 @@ _HOMES = {
     "_sync.paginator": "SandboxPaginator",
     "_sync.sandbox": "Sandbox",
     "_sync.watch": "WatchHandle",
+    "client": "E2B",
     "exceptions": "AuthenticationException BuildException CommandExitException FileNotFoundException "
     "FileUploadException GitAuthException GitUpstreamException GuestUnresponsiveException "
     "InvalidArgumentException NotEnoughSpaceException NotFoundException RateLimitException "
@@ -70,7 +73,7 @@ _HOMES = {
     "info": "EntryInfo FileType FilesystemEvent FilesystemEventType ProcessInfo PtySize SandboxInfo "
     "SandboxInfoLifecycle SandboxMetrics SandboxQuery SandboxState WriteInfo",
     "input": "AsyncCommandInputHandle",
-    "options": "ALL_TRAFFIC ApiParams AsyncWriteData HttpVersion OutputHandler ProxyTypes PtyOutput "
+    "options": "ALL_TRAFFIC ApiParams AsyncWriteData E2BClientParams HttpVersion OutputHandler ProxyTypes PtyOutput "
     "SandboxEgressProxyOpts SandboxLifecycle SandboxListOrder SandboxNetworkOpts SandboxNetworkRule "
     "SandboxNetworkRules SandboxNetworkSelector SandboxNetworkSelectorContext SandboxNetworkTransform "
     "SandboxNetworkUpdate SandboxOnResume SandboxOnTimeout SnapshotMode Stderr Stdout Username WriteData "
@@ -86,7 +89,6 @@ _MISSING = {
     "Volume AsyncVolume": "there are no volumes; a directory of this machine is shown with mounts=",
     "Secret AsyncSecret": "there are no stored secrets",
     "Git GitStatus GitBranches GitFileStatus": "run git with sandbox.commands.run()",
-    "E2B": "options are given to each call, or stand in the environment",
     "ConnectionConfig ApiClient": "options are given to each call",
     "get_signature": "sandbox.download_url() and upload_url() sign",
 }

@@ -33,6 +33,10 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     package = __name__.rpartition(".")[0]
+    if name == "E2B":
+        from .client import InterpreterClient
+
+        return InterpreterClient
     home = import_module("." + _HOME[name], package) if name in _HOME else import_module(package)
     value = getattr(home, name)
     globals()[name] = value

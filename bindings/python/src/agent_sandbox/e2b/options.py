@@ -36,6 +36,9 @@ class ApiParams(ClientOptions, total=False):
     """Changes nothing: connections are HTTP/1.1."""
 
 
+E2BClientParams = ApiParams
+
+
 class WriteEntry(TypedDict):
     """One of several files to write."""
 

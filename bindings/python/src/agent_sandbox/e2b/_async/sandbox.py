@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from ..._async.sandbox import Sandbox as Own
 from ..._engine.client import Client
 from ..._engine.either import Either
+from ..._engine.secret import Secret
 from ..._generated.params import sandbox_connect_params
 from ..._generated.types import SandboxMetrics
 from ..exceptions import InvalidArgumentException, of_account, of_sandbox, unsupported
@@ -37,6 +38,16 @@ class AsyncSandbox:
 
     default_template: ClassVar[str] = "base"
     default_sandbox_timeout: ClassVar[int] = 300
+
+    #: Options that a client has bound.
+    _bound: ClassVar[Secret[Mapping[str, Any]] | None] = None
+
+    @classmethod
+    def _account(cls, opts: Any) -> Any:
+        for name, value in (cls._bound.reveal() if cls._bound else {}).items():
+            if opts.get(name) is None:
+                opts[name] = value
+        return client_options(opts)
 
     def __init__(self, own: Own | None = None, **options: Any) -> None:
         """Use :meth:`create` or :meth:`connect`: this is for them."""
@@ -129,7 +140,7 @@ class AsyncSandbox:
                 network=network_options(network),
                 idempotency_key=idempotency_key,
                 **lifecycle_options(lifecycle),
-                **client_options(opts),
+                **cls._account(opts),
             )
         return cls(own)
 
@@ -139,9 +150,7 @@ class AsyncSandbox:
     ) -> Self:
         """Takes a sandbox that exists; a paused one is resumed. Its life is never shortened."""
         with of_account():
-            return cls(
-                await Own.connect(sandbox_id, timeout=timeout, reboot=reboots(on_resume), **client_options(opts))
-            )
+            return cls(await Own.connect(sandbox_id, timeout=timeout, reboot=reboots(on_resume), **cls._account(opts)))
 
     async def _connect(
         self, timeout: int | None = None, *, on_resume: str = "restore", request_timeout: float | None = None
@@ -179,7 +188,7 @@ class AsyncSandbox:
                 limit=limit,
                 next_token=next_token,
                 ascending=None if order is None else order == "asc",
-                **client_options(opts),
+                **cls._account(opts),
             )
         return AsyncSandboxPaginator(own)
 
@@ -196,7 +205,7 @@ class AsyncSandbox:
     @classmethod
     async def _kill_by_id(cls, sandbox_id: str, **opts: Unpack[ApiParams]) -> bool:
         with of_account():
-            return await Own.kill(sandbox_id, **client_options(opts))
+            return await Own.kill(sandbox_id, **cls._account(opts))
 
     async def _set_timeout(self, timeout: float, *, request_timeout: float | None = None) -> None:
         """Makes it end (or pause) after a time from now, in seconds; it may shorten."""
@@ -206,7 +215,7 @@ class AsyncSandbox:
     @classmethod
     async def _set_timeout_by_id(cls, sandbox_id: str, timeout: float, **opts: Unpack[ApiParams]) -> None:
         with of_account():
-            await Own.set_timeout(sandbox_id, timeout, **client_options(opts))
+            await Own.set_timeout(sandbox_id, timeout, **cls._account(opts))
 
     async def _get_info(self, *, request_timeout: float | None = None) -> SandboxInfo:
         """Describes it, running or paused."""
@@ -216,7 +225,7 @@ class AsyncSandbox:
     @classmethod
     async def _info_by_id(cls, sandbox_id: str, **opts: Unpack[ApiParams]) -> SandboxInfo:
         with of_account():
-            return SandboxInfo(await Own.get_info(sandbox_id, **client_options(opts)))
+            return SandboxInfo(await Own.get_info(sandbox_id, **cls._account(opts)))
 
     async def _get_metrics(
         self, start: datetime | None = None, end: datetime | None = None, *, request_timeout: float | None = None
@@ -238,7 +247,7 @@ class AsyncSandbox:
         from ..._generated.types import read_sandbox_metrics
 
         with of_account():
-            client = Client(client_options(opts))
+            client = Client(cls._account(opts))
             wire = sandbox_get_metrics_params(start=start, end=end)
             return read_list(await Own._of(sandbox_id, "sandbox.get_metrics", wire, client), read_sandbox_metrics)
 
@@ -267,7 +276,7 @@ class AsyncSandbox:
     ) -> bool:
         refuse(strict=strict)
         with of_account():
-            return await Own.pause(sandbox_id, memory(mode, keep_memory), **client_options(opts))
+            return await Own.pause(sandbox_id, memory(mode, keep_memory), **cls._account(opts))
 
     async def _update_network(self, network: SandboxNetworkUpdate, *, request_timeout: float | None = None) -> None:
         """Replaces its network rules; what is left out is cleared."""
@@ -281,7 +290,7 @@ class AsyncSandbox:
         from ..._generated.params import sandbox_update_network_params
 
         with of_account():
-            client = Client(client_options(opts))
+            client = Client(cls._account(opts))
             wire = sandbox_update_network_params(**network_options(network))
             await Own._of(sandbox_id, "sandbox.update_network", wire, client)
 

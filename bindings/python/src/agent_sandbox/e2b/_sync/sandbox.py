@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from ..._engine.client import Client
 from ..._engine.either import Either
+from ..._engine.secret import Secret
 from ..._generated.params import sandbox_connect_params
 from ..._generated.types import SandboxMetrics
 from ..._sync.sandbox import Sandbox as Own
@@ -38,6 +39,16 @@ class Sandbox:
 
     default_template: ClassVar[str] = "base"
     default_sandbox_timeout: ClassVar[int] = 300
+
+    #: Options that a client has bound.
+    _bound: ClassVar[Secret[Mapping[str, Any]] | None] = None
+
+    @classmethod
+    def _account(cls, opts: Any) -> Any:
+        for name, value in (cls._bound.reveal() if cls._bound else {}).items():
+            if opts.get(name) is None:
+                opts[name] = value
+        return client_options(opts)
 
     def __init__(self, own: Own | None = None, **options: Any) -> None:
         """Use :meth:`create` or :meth:`connect`: this is for them."""
@@ -127,7 +138,7 @@ class Sandbox:
                 network=network_options(network),
                 idempotency_key=idempotency_key,
                 **lifecycle_options(lifecycle),
-                **client_options(opts),
+                **cls._account(opts),
             )
         return cls(own)
 
@@ -137,7 +148,7 @@ class Sandbox:
     ) -> Self:
         """Takes a sandbox that exists; a paused one is resumed. Its life is never shortened."""
         with of_account():
-            return cls(Own.connect(sandbox_id, timeout=timeout, reboot=reboots(on_resume), **client_options(opts)))
+            return cls(Own.connect(sandbox_id, timeout=timeout, reboot=reboots(on_resume), **cls._account(opts)))
 
     def _connect(
         self, timeout: int | None = None, *, on_resume: str = "restore", request_timeout: float | None = None
@@ -175,7 +186,7 @@ class Sandbox:
                 limit=limit,
                 next_token=next_token,
                 ascending=None if order is None else order == "asc",
-                **client_options(opts),
+                **cls._account(opts),
             )
         return SandboxPaginator(own)
 
@@ -192,7 +203,7 @@ class Sandbox:
     @classmethod
     def _kill_by_id(cls, sandbox_id: str, **opts: Unpack[ApiParams]) -> bool:
         with of_account():
-            return Own.kill(sandbox_id, **client_options(opts))
+            return Own.kill(sandbox_id, **cls._account(opts))
 
     def _set_timeout(self, timeout: float, *, request_timeout: float | None = None) -> None:
         """Makes it end (or pause) after a time from now, in seconds; it may shorten."""
@@ -202,7 +213,7 @@ class Sandbox:
     @classmethod
     def _set_timeout_by_id(cls, sandbox_id: str, timeout: float, **opts: Unpack[ApiParams]) -> None:
         with of_account():
-            Own.set_timeout(sandbox_id, timeout, **client_options(opts))
+            Own.set_timeout(sandbox_id, timeout, **cls._account(opts))
 
     def _get_info(self, *, request_timeout: float | None = None) -> SandboxInfo:
         """Describes it, running or paused."""
@@ -212,7 +223,7 @@ class Sandbox:
     @classmethod
     def _info_by_id(cls, sandbox_id: str, **opts: Unpack[ApiParams]) -> SandboxInfo:
         with of_account():
-            return SandboxInfo(Own.get_info(sandbox_id, **client_options(opts)))
+            return SandboxInfo(Own.get_info(sandbox_id, **cls._account(opts)))
 
     def _get_metrics(
         self, start: datetime | None = None, end: datetime | None = None, *, request_timeout: float | None = None
@@ -234,7 +245,7 @@ class Sandbox:
         from ..._generated.types import read_sandbox_metrics
 
         with of_account():
-            client = Client(client_options(opts))
+            client = Client(cls._account(opts))
             wire = sandbox_get_metrics_params(start=start, end=end)
             return read_list(Own._of(sandbox_id, "sandbox.get_metrics", wire, client), read_sandbox_metrics)
 
@@ -263,7 +274,7 @@ class Sandbox:
     ) -> bool:
         refuse(strict=strict)
         with of_account():
-            return Own.pause(sandbox_id, memory(mode, keep_memory), **client_options(opts))
+            return Own.pause(sandbox_id, memory(mode, keep_memory), **cls._account(opts))
 
     def _update_network(self, network: SandboxNetworkUpdate, *, request_timeout: float | None = None) -> None:
         """Replaces its network rules; what is left out is cleared."""
@@ -275,7 +286,7 @@ class Sandbox:
         from ..._generated.params import sandbox_update_network_params
 
         with of_account():
-            client = Client(client_options(opts))
+            client = Client(cls._account(opts))
             wire = sandbox_update_network_params(**network_options(network))
             Own._of(sandbox_id, "sandbox.update_network", wire, client)
 
