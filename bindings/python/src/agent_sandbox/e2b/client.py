@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from .._engine.secret import Secret, taken
 
@@ -15,17 +15,15 @@ if TYPE_CHECKING:
     from ._sync.sandbox import Sandbox
     from .options import E2BClientParams
 
-S = TypeVar("S", bound=type[Any])
+S = TypeVar("S")
 
 
 class _Client:
     def __init__(self, **options: Unpack[E2BClientParams]) -> None:
         self._options = Secret(taken(options))
 
-    def _binding(self, kind: S) -> S:
-        name = kind.__name__
-        bound: S = type(kind)(name, (kind,), {"__module__": kind.__module__, "_bound": self._options})
-        return bound
+    def _binding(self, kind: type[S]) -> type[S]:
+        return type(kind.__name__, (kind,), {"__module__": kind.__module__, "_bound": self._options})
 
 
 class E2B(_Client):
