@@ -99,6 +99,15 @@ test('a background command is written to, waited for and killed', async () => {
   assert.equal(await sandbox.commands.kill(sleep.pid), false)
 })
 
+test('input that a process does not take is no missing process', async () => {
+  const handle = await sandbox.commands.run('sleep 1000', { background: true })
+  await assert.rejects(handle.sendStdin('x'), (error) => {
+    assert.ok(error instanceof SandboxError && !(error instanceof NotFoundError), String(error))
+    return true
+  })
+  await handle.kill()
+})
+
 test('following again goes on after a disconnect', async () => {
   const first = await sandbox.commands.run('read x; echo got $x', { background: true, stdin: true })
   const again = await sandbox.commands.connect(first.pid)
@@ -113,6 +122,11 @@ const wrong = {
   'missing file as what is not found': [(s) => s.files.read('/no'), NotFoundError, 'E4001'],
   'directory as file': [(s) => s.files.read('/tmp'), InvalidArgumentError, 'E4003'],
   'missing process': [(s) => s.commands.connect(4_000_000), NotFoundError, 'E3000'],
+  'input of a missing process': [
+    (s) => s.commands.sendStdin(4_000_000, 'x'),
+    NotFoundError,
+    'E3000',
+  ],
   'missing terminal': [(s) => s.pty.connect(4_000_000), NotFoundError, 'E3000'],
   'unknown format': [
     (s) => s.files.read('a', { format: 'picture' }),
@@ -375,6 +389,19 @@ test('code runs, and calls back with what E2B calls back with', async (t) => {
   assert.deepEqual([heard[0].line, String(heard[1]), heard[1].error], ['a', 'b', true])
   assert.equal(typeof heard[0].timestamp, 'number')
   assert.deepEqual([heard[2].text, heard[3].value], ['1', 'v'])
+})
+
+test('a context that is gone is not found', async (t) => {
+  const { url } = await peer(t, {
+    'POST /execute': (q, r) => {
+      q.resume()
+      r.writeHead(404, { 'content-type': 'application/json' })
+      r.end(JSON.stringify({ detail: 'Context c1 not found' }))
+    },
+  })
+  const made = new interpreter.Sandbox(await own.Sandbox.fromJSON(handleAt(url), options(url)))
+  const context = { id: 'c1', language: 'python', cwd: '/' }
+  await assert.rejects(made.runCode('1', { context }), NotFoundError)
 })
 
 test('both modules have the same errors, and CommonJS has both', () => {

@@ -53,6 +53,14 @@ def test_a_command_gives_what_it_wrote(sandbox: Sandbox) -> None:
     assert sandbox.commands.run("echo $A; pwd", False, {"A": "1"}, cwd="/tmp").stdout == "1\n/tmp\n"
 
 
+def test_input_that_a_process_does_not_take_is_no_missing_process(sandbox: Sandbox) -> None:
+    handle = sandbox.commands.run("sleep 1000", background=True)
+    with pytest.raises(SandboxException) as caught:
+        handle.send_stdin("x")
+    assert not isinstance(caught.value, NotFoundException)
+    handle.kill()
+
+
 def test_an_exit_other_than_0_is_an_exception_that_is_a_result(sandbox: Sandbox) -> None:
     with pytest.raises(CommandExitException) as caught:
         sandbox.commands.run("echo out; echo err >&2; exit 3")
@@ -117,6 +125,11 @@ WRONG: dict[str, tuple[Callable[[Sandbox], Any], type[Exception], type[Exception
         agent_sandbox.PathIsDirectoryError,
     ),
     "missing process": (lambda s: s.commands.connect(4_000_000), NotFoundException, agent_sandbox.ExecutionError),
+    "input of a missing process": (
+        lambda s: s.commands.send_stdin(4_000_000, "x"),
+        NotFoundException,
+        agent_sandbox.ExecutionError,
+    ),
     "missing terminal": (lambda s: s.pty.connect(4_000_000), NotFoundException, agent_sandbox.ExecutionError),
     "unknown format": (
         lambda s: s.files.read("a", "picture"),  # type: ignore[call-overload]

@@ -48,7 +48,10 @@ def interpreter(core: Any) -> Iterator[Interpreter]:
 def checked(execution: Execution, heard: list[Any]) -> None:
     assert (execution.text, execution.logs.stdout, execution.logs.stderr) == ("1", ["a"], ["b"])
     assert isinstance(execution.error, ExecutionError) and execution.error.name == "E"
-    assert json.loads(execution.to_json())["error"] == {"name": "E", "value": "v", "traceback": "t"}
+    told = json.loads(execution.to_json())
+    assert json.loads(told["error"]) == {"name": "E", "value": "v", "traceback": "t"}
+    assert json.loads(told["logs"]) == {"stdout": ["a"], "stderr": ["b"]}
+    assert told["results"] == [{"text": "1", "chart": CHART}]
     assert json.loads(execution.logs.to_json()) == {"stdout": ["a"], "stderr": ["b"]}
     chart = execution.results[0].chart
     assert isinstance(chart, LineChart) and chart.type == ChartType.LINE and chart.to_dict() == CHART

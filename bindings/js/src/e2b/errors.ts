@@ -240,7 +240,10 @@ function kindOf(error: own.SandboxError, place: Place): Kind {
   if (error.clock) return TimeoutError
   const starts = (place === 'start' || place === 'follow') && error.pid === undefined
   if (error.code === 'E2005' && place !== 'account' && !starts) return TimeoutError
-  if (error.code === 'E3000' && (place === 'process' || place === 'follow')) return NotFoundError
+  const missing = [undefined, 200, 404].includes(error.status) // a stream's error comes after a 200
+  if (error.code === 'E3000' && missing && (place === 'process' || place === 'follow'))
+    return NotFoundError
+  if (error.code === 'E3003' && error.status === 404) return NotFoundError // a context that is gone
   return kinds[error.code] ?? SandboxError
 }
 

@@ -60,11 +60,14 @@ class Execution(own.Execution):
     __slots__ = ()
 
     def to_json(self) -> str:
-        """As a JSON object."""
-        results = [{**result.raw, "text": result.text} for result in self.results]
-        error = self.error and ExecutionError(self.error.name, self.error.value, self.error.traceback).to_json()
-        logs = {"stdout": self.logs.stdout, "stderr": self.logs.stderr}
-        return json.dumps({"results": results, "logs": logs, "error": error and json.loads(error)})
+        """As a JSON object, in which ``logs`` and ``error`` are JSON texts."""
+        error = None if self.error is None else error_of(self.error).to_json()
+        logs = Logs(self.logs.stdout, self.logs.stderr).to_json()
+        return json.dumps({"results": [_forms(one) for one in self.results], "logs": logs, "error": error})
+
+
+def _forms(result: Result) -> dict[str, Any]:
+    return {**{name: result[name] for name in result.formats()}, "text": result.text}
 
 
 class OutputMessage:

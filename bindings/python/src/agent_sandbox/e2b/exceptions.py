@@ -220,14 +220,22 @@ def _renamed(special: dict[str, type[_Exception]]) -> Iterator[None]:
 def rename(error: SandboxError, special: dict[str, type[_Exception]] | None = None) -> SandboxError:
     """Makes an error one of E2B's classes too. The object and its traceback stay."""
     if not isinstance(error, _Exception):
-        named = (special or {}).get(error.code) or _BY_CODE.get(error.code, SandboxException)
-        if error.status == 503:
-            named = ServiceBusyException
-        elif error.clock:
-            named = TimeoutException
+        named = _named(error, special or {})
         error.code = error.code  # the class that held it is no longer the first
         error.__class__ = _both(named, type(error))  # type: ignore[arg-type]
     return error
+
+
+def _named(error: SandboxError, special: dict[str, type[_Exception]]) -> type[_Exception]:
+    if error.status == 503:
+        return ServiceBusyException
+    if error.clock:
+        return TimeoutException
+    if error.code == "E3003" and error.status == 404:
+        return NotFoundException  # a context that is gone
+    if error.code == "E3000" and error.status not in (None, 200, 404):
+        return SandboxException  # the process is there, and will not
+    return special.get(error.code) or _BY_CODE.get(error.code, SandboxException)
 
 
 @cache
