@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -56,7 +57,8 @@ class Interpreter:
                 if END in it.lines:
                     self.wfile.write(b"0\r\n\r\n")
                     return
-                self.rfile.read(1)
+                with contextlib.suppress(ConnectionResetError):  # what was sent and not read resets it
+                    self.rfile.read(1)
                 self.close_connection = True
                 it.left.set()
 
