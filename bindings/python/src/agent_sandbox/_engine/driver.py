@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 from collections import deque
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .._host.closed import close_sockets, put_away
@@ -75,6 +75,7 @@ class Driver:
         self._finalizer: AsyncGenerator[None, None] | None = None
         self.preparing = asyncio.Lock()
         self.tasks: set[asyncio.Task[None]] = set()
+        self.ended: Callable[[], object] | None = None  #: told when an operation has ended
         self._closed = False
 
     async def load(self) -> None:
@@ -202,7 +203,15 @@ class Driver:
         finally:
             await self.aclose()
 
+    def busy(self) -> bool:
+        """Whether the loop is needed for more than connections that are kept."""
+        if self.tasks or self.engine.live(self):
+            return True
+        return any(http.busy() for http in self._https.values())
+
     def _ended(self) -> None:
+        if self.ended is not None:
+            self.ended()
         if self._idle is not None and not self._idle.done() and not self.engine.live(self):
             self._idle.set_result(None)
 

@@ -14,6 +14,7 @@ from .link import Link
 from .operation import DROP, KEEP, QUEUE, Operation
 from .outcome import outcome, result
 from .secret import Secret
+from .source import Memory
 from .sync_process import CallbackRaised, SyncEvents, SyncProcess, SyncStream, consume
 from .sync_source import Reads
 from .sync_wait import leave, told, until, value
@@ -42,6 +43,24 @@ class SyncCaller:
 
     def _operation(self, **how: Any) -> Operation:
         return Operation(self._loop().driver, self._link.client.transport, **how)
+
+    def _lead(self, operation: Operation) -> None:
+        """Begins what is prepared, and waits for its outcome."""
+        if not background().lead(operation):
+            operation.driver.loop.call_soon_threadsafe(operation.driver.begin, operation)
+            until(operation, "settlers", lambda: operation.outcome)
+
+    def _value(
+        self, operation: Operation, method: str, params: dict[str, Any], data: bytes = b"", clock: float | None = None
+    ) -> Any:
+        """Calls, and waits for the result: in this thread, if nothing is read in it meanwhile."""
+        operation.payload = self._link.payload(method, params, data, milliseconds(clock))
+        try:
+            self._lead(operation)
+        except BaseException as error:
+            leave(operation, error)
+            raise
+        return outcome(operation)
 
     def _begin(
         self, operation: Operation, method: str, params: dict[str, Any], data: bytes = b"", clock: float | None = None
@@ -72,9 +91,7 @@ class SyncCaller:
 
     def _send(self, method: str, params: dict[str, Any], data: bytes, request_timeout: float | None = None) -> Any:
         """Calls with bytes attached."""
-        operation = self._operation()
-        self._begin(operation, method, params, data, request_timeout)
-        return value(operation)
+        return self._value(self._operation(), method, params, data, request_timeout)
 
     def _stream(self, method: str, params: dict[str, Any], pieces: Iterable[bytes]) -> Any:
         """Calls with pieces that are sent while the call runs."""
@@ -87,14 +104,15 @@ class SyncCaller:
     ) -> Any:
         """Calls with bulk data, which the parameters name."""
         operation = self._operation(sources=sources)
+        if all(isinstance(source, Memory) for source in sources.values()):
+            return self._value(operation, method, params, data, clock)
         self._begin(operation, method, params, data, clock)
         return value(operation)
 
     def _read(self, method: str, params: dict[str, Any], clock: float | None = None) -> bytes:
         """Reads a whole body."""
         operation = self._operation(output=KEEP)
-        self._begin(operation, method, params, clock=clock)
-        value(operation)
+        self._value(operation, method, params, clock=clock)
         return operation.body()
 
     def _open(self, method: str, params: dict[str, Any], clock: float | None = None) -> SyncStream:
@@ -107,14 +125,14 @@ class SyncCaller:
         """Follows a process to its end; leaving ends the process."""
         output = KEEP if retain else QUEUE if callbacks else DROP
         operation = self._operation(output=output, bounded=bool(callbacks), patient=not callbacks)
-        if not callbacks:
-            operation.gather()
-        self._begin(operation, method, params)
+        operation.payload = self._link.payload(method, params)
         try:
             if callbacks:
+                operation.driver.loop.call_soon_threadsafe(operation.driver.begin, operation)
                 consume(operation, callbacks)
             else:
-                until(operation, "settlers", lambda: operation.outcome)
+                operation.gather()
+                self._lead(operation)
         except CallbackRaised as raised:
             leave(operation, raised.error, output=True)
             told(operation)

@@ -5,18 +5,27 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from types import TracebackType
+from typing import Any, Protocol
 
 from .driver import CLEANUP_CLOCK
 from .operation import Operation
 from .outcome import cancelled, outcome
 
+
+class Opens(Protocol):
+    """What a thread waits for: a lock, or the like."""
+
+    def release(self) -> None:
+        """Ends the waiting. Raises RuntimeError when that has ended."""
+
+
 #: Threads that wait, and what they are to be interrupted with.
-_waiting: dict[int, threading.Lock] = {}
+_waiting: dict[int, Opens] = {}
 _interrupts: dict[int, BaseException] = {}
 
 
-def opener(lock: threading.Lock) -> Callable[[], None]:
+def opener(lock: Opens) -> Callable[[], None]:
     """Releases a lock that somebody waits for. More than once is fine."""
 
     def release() -> None:
@@ -30,21 +39,38 @@ def opener(lock: threading.Lock) -> Callable[[], None]:
 
 def acquire(lock: threading.Lock, timeout: float = -1) -> bool:
     """Waits for a lock that another thread releases; false when the time is over."""
-    me = threading.get_ident()
-    _waiting[me] = lock
-    try:
+    with interruptible(lock):
         if sys.platform == "win32" and timeout < 0:
             while not lock.acquire(timeout=0.2):
                 pass
-            got = True
+            return True
+        return lock.acquire(timeout=timeout)
+
+
+class interruptible:
+    """A context in which interrupt() reaches this thread: it ends the waiting, and raises at the end."""
+
+    def __init__(self, waits_for: Opens) -> None:
+        self._waits_for = waits_for
+        self._me = threading.get_ident()
+
+    def __enter__(self) -> None:
+        self._outer = _waiting.get(self._me)  # a handler of a signal is called in the middle of a wait, and waits
+        _waiting[self._me] = self._waits_for
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._outer is None:
+            del _waiting[self._me]
         else:
-            got = lock.acquire(timeout=timeout)
-    finally:
-        del _waiting[me]
-    error = _interrupts.pop(me, None)
-    if error is not None:
-        raise error
-    return got
+            _waiting[self._me] = self._outer
+        interrupt = _interrupts.pop(self._me, None)
+        if interrupt is not None and error is None:
+            raise interrupt
+
+
+def interrupted() -> bool:
+    """Whether this thread has been interrupted."""
+    return threading.get_ident() in _interrupts
 
 
 def interrupt(thread: int, error: BaseException) -> bool:

@@ -116,6 +116,10 @@ class Http:
             socket.abandon()
         self._pool.abandon()
 
+    def busy(self) -> bool:
+        """Whether anything is under way."""
+        return bool(self._live or self._tasks or self._sockets)
+
     def _check_open(self) -> None:
         if self._closed:
             raise NetFailure(CONNECT, "the client was closed")
