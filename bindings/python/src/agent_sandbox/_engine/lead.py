@@ -12,8 +12,13 @@ from typing import Any
 
 from .sync_wait import interrupt
 
-#: Without the wrapper that makes enums of the answers: it is asked for every signal, before each call.
-_handler_of: Callable[[int], Any] = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
+try:  # what `signal` wraps: it makes enums of every answer, and is asked for each signal before each call
+    import _signal as _plain  # type: ignore[import-not-found]
+except ImportError:
+    _plain = signal
+
+_handler_of: Callable[[int], Any] = _plain.getsignal
+_handle: Callable[[int, Any], Any] = _plain.signal
 
 
 class Loop(asyncio.SelectorEventLoop):
@@ -59,7 +64,7 @@ class Signals:
     of the loop."""
 
     def __init__(self) -> None:
-        self._others = sorted(set(signal.valid_signals()) - {signal.SIGINT})
+        self._others = sorted(int(number) for number in signal.valid_signals() if number != signal.SIGINT)
         self._main = threading.main_thread().ident
 
     def quiet(self) -> bool:
@@ -69,7 +74,7 @@ class Signals:
         own = _handler_of(signal.SIGINT)
         if callable(own) and own is not signal.default_int_handler:
             return False
-        return not any(callable(_handler_of(number)) for number in self._others)
+        return not any(map(callable, map(_handler_of, self._others)))
 
     def hold(self) -> Callable[[], None]:
         """Turns SIGINT into an interrupt of the wait (see sync_wait.py), until what this gives is called."""
@@ -81,7 +86,7 @@ class Signals:
             interrupt(main, KeyboardInterrupt())
 
         try:
-            signal.signal(signal.SIGINT, note)
+            _handle(signal.SIGINT, note)
         except ValueError:  # signals come to another thread than the one that counts as the main one
             return nothing
         return _release
@@ -92,4 +97,4 @@ def nothing() -> None:
 
 
 def _release() -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    _handle(signal.SIGINT, signal.default_int_handler)
