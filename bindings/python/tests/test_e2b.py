@@ -280,6 +280,10 @@ def test_the_rules_of_a_network_are_told_as_a_dict(given: dict[str, Any]) -> Non
     network: Any = {"allow_out": ["1.1.1.1", "api.example.com"], "deny_out": lambda c: [c.all_traffic], "rules": rules}
     with Sandbox.create(network=network, **given) as made:
         told = made.get_info().network
+        made.update_network({"deny_out": ["8.8.8.8"]})
+        assert Sandbox.get_info(made.sandbox_id, **given).network == {"deny_out": ["8.8.8.8"]}
+        Sandbox.update_network(made.sandbox_id, {"deny_out": ["8.8.4.4"]}, **given)
+        assert made.get_info().network == {"deny_out": ["8.8.4.4"]}
     assert told is not None
     assert (told["allow_out"], told["deny_out"]) == (network["allow_out"], ["0.0.0.0/0"])
     assert told["rules"] == rules

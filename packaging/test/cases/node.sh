@@ -17,6 +17,14 @@ node_program() { # FILE
 	from_package "$program"
 }
 
+node_e2b() {
+	install_npm
+	cp "$programs"/node/* .
+	expect $'hello\n3\nSandboxNotFoundError false' own node e2b.mjs
+	expect $'hello\n3' own node e2b.cjs
+	from_package "$program"
+}
+
 node_cli() {
 	install_npm
 	expect 42 own npx --offline sandboxc run -- python3 -c 'print(6*7)'
@@ -82,6 +90,7 @@ npm_contents() {
 cases_node() {
 	case_ node-esm "$(id -u)" node_program main.mjs
 	case_ node-cjs "$(id -u)" node_program main.cjs
+	case_ node-e2b "$(id -u)" node_e2b
 	case_ node-cli "$(id -u)" node_cli
 	case_ node-esm-ordinary-user $ordinary node_program main.mjs
 	case_ node-read-only $ordinary node_read_only

@@ -28,6 +28,7 @@ python_programs() {
 	expect 'nothing heavy' own venv/bin/python -W error "$programs/python/imports.py"
 	expect "$hello" own venv/bin/python -W error "$programs/python/asynchronous.py"
 	expect "$hello" own venv/bin/python -W error "$programs/python/blocking.py"
+	expect $'hello\n3' own venv/bin/python -W error "$programs/python/from_e2b.py"
 	from_package "$program"
 }
 

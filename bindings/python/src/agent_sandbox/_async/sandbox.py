@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -21,7 +22,7 @@ from .._generated.params import (
     sandbox_list_params,
     sandbox_run_code_params,
 )
-from .._generated.types import Mount, MountDict, Network, NetworkDict, SandboxInfo
+from .._generated.types import Mount, MountDict, Network, NetworkDict, SandboxInfo, SandboxMetrics
 from .commands import Commands
 from .files import Files
 from .paginator import SandboxPaginator
@@ -320,6 +321,35 @@ class Sandbox(AsyncCaller, SandboxMethods):
         client = Client(options)
         await cls._of(sandbox_id, "sandbox.keep_alive", sandbox_keep_alive_params(timeout), client)
 
+    @classmethod
+    async def _metrics_by_id(
+        cls,
+        sandbox_id: str,
+        *,
+        start: datetime | None = None,
+        end: datetime | None = None,
+        **options: Unpack[ClientOptions],
+    ) -> builtins.list[SandboxMetrics]:
+        """Gives samples of a sandbox's use."""
+        from .._generated.convert import read_list
+        from .._generated.params import sandbox_get_metrics_params
+        from .._generated.types import read_sandbox_metrics
+
+        client = Client(options)
+        wire = sandbox_get_metrics_params(start=start, end=end)
+        return read_list(await cls._of(sandbox_id, "sandbox.get_metrics", wire, client), read_sandbox_metrics)
+
+    @classmethod
+    async def _update_network_by_id(
+        cls, sandbox_id: str, network: Network | NetworkDict, **options: Unpack[ClientOptions]
+    ) -> None:
+        """Replaces the network rules of a running sandbox; what is left out is cleared."""
+        from .._generated.params import sandbox_update_network_params
+
+        client = Client(options)
+        given = network if isinstance(network, Mapping) else {name: getattr(network, name) for name in network._fields}
+        await cls._of(sandbox_id, "sandbox.update_network", sandbox_update_network_params(**given), client)
+
     async def run_code(
         self,
         code: str,
@@ -417,6 +447,8 @@ class Sandbox(AsyncCaller, SandboxMethods):
     set_timeout = Either(SandboxMethods.set_timeout, _set_timeout_by_id)
     keep_alive = Either(SandboxMethods.keep_alive, _keep_alive_by_id)
     pause = Either(SandboxMethods.pause, _pause_by_id)
+    get_metrics = Either(SandboxMethods.get_metrics, _metrics_by_id)
+    update_network = Either(SandboxMethods.update_network, _update_network_by_id)
 
     async def __aenter__(self) -> Self:
         return self

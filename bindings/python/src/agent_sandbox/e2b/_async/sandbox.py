@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from ..._async.sandbox import Sandbox as Own
-from ..._engine.client import Client
 from ..._engine.either import Either
 from ..._engine.secret import Secret
 from ..._generated.params import sandbox_connect_params
@@ -242,14 +241,8 @@ class AsyncSandbox:
         end: datetime | None = None,
         **opts: Unpack[ApiParams],
     ) -> builtins.list[SandboxMetrics]:
-        from ..._generated.convert import read_list
-        from ..._generated.params import sandbox_get_metrics_params
-        from ..._generated.types import read_sandbox_metrics
-
         with of_account():
-            client = Client(cls._account(opts))
-            wire = sandbox_get_metrics_params(start=start, end=end)
-            return read_list(await Own._of(sandbox_id, "sandbox.get_metrics", wire, client), read_sandbox_metrics)
+            return await Own.get_metrics(sandbox_id, start=start, end=end, **cls._account(opts))
 
     async def _pause(
         self,
@@ -287,12 +280,8 @@ class AsyncSandbox:
     async def _update_network_by_id(
         cls, sandbox_id: str, network: SandboxNetworkUpdate, **opts: Unpack[ApiParams]
     ) -> None:
-        from ..._generated.params import sandbox_update_network_params
-
         with of_account():
-            client = Client(cls._account(opts))
-            wire = sandbox_update_network_params(**network_options(network))
-            await Own._of(sandbox_id, "sandbox.update_network", wire, client)
+            await Own.update_network(sandbox_id, network_options(network), **cls._account(opts))
 
     #: Each also works on the class, with the id of a sandbox: ``Sandbox.kill("id")``.
     connect = Either(_connect, _connect_by_id)
