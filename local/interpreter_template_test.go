@@ -5,7 +5,6 @@ package local
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -19,12 +18,8 @@ import (
 // newInterpreting starts a server that has code-interpreter-v1.
 func newInterpreting(t *testing.T, pool int) (*client, *Server) {
 	t.Helper()
-	script := exec.Command("../scripts/interpreter-template")
-	script.Stderr = os.Stderr
-	out, err := script.Output()
-	require.NoError(t, err)
 	state := t.TempDir()
-	require.NoError(t, os.Symlink(strings.TrimSpace(string(out)), template.Dir(state)))
+	require.NoError(t, os.Symlink(interpreterTemplates(t), template.Dir(state)))
 	s, err := New(t.Context(), Options{StateDir: state, Internet: true, APIKey: testKey, InterpreterPool: pool})
 	require.NoError(t, err)
 	return serving(t, s), s
