@@ -25,6 +25,9 @@ type Options struct {
 	// Dir is where the kernels' sockets go. It is made at the first kernel, for
 	// the account alone. Its path may have 80 bytes.
 	Dir string
+	// ProcessMemory is what each process may have, in bytes, where memory that is
+	// only reserved counts too; 0 is no such bound.
+	ProcessMemory int64
 	// Token gives the sandbox's access token; a request with another one is
 	// refused, one without is not (as at E2B). nil is none.
 	Token func() string

@@ -28,12 +28,20 @@ func (w *workshop) environment(user daemon.User) map[string]string {
 	return env
 }
 
+// denoNeeds is the memory that Deno's two engines reserve for machine code, and
+// what else they use.
+const denoNeeds = 1536 << 20
+
 // kernelEnvironment are those of a kernel. R, for one, prints no text beyond
-// ASCII where no locale is named.
+// ASCII where no locale is named; Deno does not start where it may not reserve
+// memory for machine code, unless it makes none.
 func (w *workshop) kernelEnvironment(user daemon.User, spec kernelspec.Spec) map[string]string {
 	env := w.environment(user)
 	if env["LANG"] == "" && env["LC_ALL"] == "" && env["LC_CTYPE"] == "" {
 		env["LANG"] = "C.UTF-8"
+	}
+	if most := w.options.ProcessMemory; most > 0 && most < denoNeeds && env["DENO_V8_FLAGS"] == "" && len(spec.Argv) > 0 && filepath.Base(spec.Argv[0]) == "deno" {
+		env["DENO_V8_FLAGS"] = "--jitless"
 	}
 	maps.Copy(env, spec.Variables(env))
 	return env
