@@ -99,13 +99,16 @@ class Driver:
             raise
         self.deliver()
 
-    def feed(self, op: int, stream: int, kind: int, payload: bytes = b"", linger: bool = False) -> None:
+    def feed(
+        self, op: int, stream: int, kind: int, payload: bytes = b"", linger: bool = False, flushed: bool = False
+    ) -> None:
         """Sends a frame to the core, soon; if it may linger, within some milliseconds, together with
-        what comes until then: crossing costs more than most of what crosses."""
+        what comes until then: crossing costs more than most of what crosses. One that is ``flushed`` is
+        followed by a flush at once."""
         n = len(payload)
         if n > _LARGEST_PIECE and kind not in _WHOLE:
             for at in range(0, n, _LARGEST_PIECE):
-                self.feed(op, stream, kind, payload[at : at + _LARGEST_PIECE], linger)
+                self.feed(op, stream, kind, payload[at : at + _LARGEST_PIECE], linger, flushed)
             return
         self._parts.append(frame.header(op, stream, kind, n))
         size = n + 16
@@ -116,7 +119,7 @@ class Driver:
         self._size += size
         if self._size >= _CROSSING:
             self.flush()
-        elif self._flushing:
+        elif self._flushing or flushed:
             return
         elif not linger:
             self._flushing = True

@@ -72,7 +72,10 @@ class Exchange:
         self._download = download
         held, self._held = self._held or [], None
         for chunk in held:
-            self.data(chunk)
+            if download is not None:
+                download.data(chunk)
+            else:
+                self._operation.feed(self._stream, frame.HTTP_CHUNK, chunk)
         if self._ended is not None:
             self._end(*self._ended)
         elif not self._operation.paused:
@@ -130,33 +133,34 @@ class Exchange:
             self._download.placed(count)
 
     def _soon(self, kind: int, payload: bytes) -> None:
-        self._operation.feed(self._stream, kind, payload, self._operation.patient)
+        patient = self._operation.patient
+        self._operation.feed(self._stream, kind, payload, patient, flushed=not patient)
 
     def end(self) -> None:
         """The body is complete."""
-        self._end(frame.HTTP_END, b"")
+        self._end(frame.HTTP_END, b"", flushed=True)
 
     def error(self, kind: str, host: str, message: str) -> None:
         """The exchange failed."""
         if self._source is not None and self._operation.raised is not None:
             kind = "source"
-        self._end(frame.HTTP_ERROR, encode({"kind": kind, "host": host, "message": message}))
+        self._end(frame.HTTP_ERROR, encode({"kind": kind, "host": host, "message": message}), flushed=True)
 
-    def _end(self, kind: int, payload: bytes) -> None:
+    def _end(self, kind: int, payload: bytes, flushed: bool = False) -> None:
         if self._held is not None:
             self._ended = (kind, payload)
             return
         if self._download is not None and kind == frame.HTTP_END:
             kind, payload = self._download.end()
-        self.over(kind, payload)
+        self.over(kind, payload, flushed)
 
-    def over(self, kind: int, payload: bytes) -> None:
+    def over(self, kind: int, payload: bytes, flushed: bool = False) -> None:
         """Says the last word to the core."""
         if self._download is not None:
             self._download.close()
         self._over = True
         self._operation.over(self._stream)
-        self._operation.feed(self._stream, kind, payload)
+        self._operation.feed(self._stream, kind, payload, flushed=flushed)
 
     def fail(self, failure: dict[str, Any]) -> None:
         """Ends an exchange that the host itself finds at fault."""

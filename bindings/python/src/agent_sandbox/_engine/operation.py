@@ -212,10 +212,10 @@ class Operation:
 
     # What streams call.
 
-    def feed(self, stream: int, kind: int, payload: bytes = b"", linger: bool = False) -> None:
+    def feed(self, stream: int, kind: int, payload: bytes = b"", linger: bool = False, flushed: bool = False) -> None:
         """Sends a frame to the core; see Driver.feed."""
         if not self.done:
-            self.driver.feed(self.op, stream, kind, payload, linger)
+            self.driver.feed(self.op, stream, kind, payload, linger, flushed)
 
     def over(self, stream: int) -> None:
         """A stream has ended by itself."""
