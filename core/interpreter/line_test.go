@@ -167,6 +167,23 @@ func TestMemoryDoesNotGrowWithAResult(t *testing.T) {
 	require.Less(t, cap(l.dst)+cap(l.early), 4<<20)
 }
 
+// Every byte, at every place of what is looked at together.
+func TestPlainEndsAtTheFirstByteThatIsNot(t *testing.T) {
+	for length := range 80 {
+		for at := range length {
+			for c := range 256 {
+				b := bytes.Repeat([]byte{' '}, length)
+				b[length-1], b[at] = 0x7f, byte(c)
+				want := length
+				if c < ' ' || c >= utf8.RuneSelf {
+					want = at
+				}
+				require.Equal(t, want, plain(b), "%d at %d of %d", c, at, length)
+			}
+		}
+	}
+}
+
 // FuzzLines compares what lines say with encoding/json, whole and in pieces.
 func FuzzLines(f *testing.F) {
 	for _, seed := range []string{

@@ -2,6 +2,7 @@ package interpreter
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"unicode/utf8"
 )
@@ -123,17 +124,28 @@ func index(b []byte, from, to int, c byte) int {
 	return to
 }
 
+// Of eight bytes that are plain, none has a bit of high set, and none loses its
+// own when low is taken away.
+const (
+	low  = 0x2020202020202020
+	high = 0x8080808080808080
+)
+
 // plain counts the bytes at the beginning of b that are neither control characters
-// nor of characters of several bytes.
+// nor of characters of several bytes. Pictures are all plain: several words are
+// looked at together.
 func plain(b []byte) int {
 	n := 0
+	for ; len(b)-n >= 32; n += 32 {
+		p := (*[32]byte)(b[n:])
+		w, x := binary.LittleEndian.Uint64(p[0:]), binary.LittleEndian.Uint64(p[8:])
+		y, z := binary.LittleEndian.Uint64(p[16:]), binary.LittleEndian.Uint64(p[24:])
+		if (w|x|y|z|(w-low)|(x-low)|(y-low)|(z-low))&high != 0 {
+			break
+		}
+	}
 	for ; len(b)-n >= 8; n += 8 {
-		p := (*[8]byte)(b[n:])
-		b0, b1, b2, b3 := uint64(p[0]), uint64(p[1]), uint64(p[2]), uint64(p[3])
-		b4, b5, b6, b7 := uint64(p[4]), uint64(p[5]), uint64(p[6]), uint64(p[7])
-		// A bit from 0x80 on is set in c, or in c-' ', where c is not plain.
-		odd := b0 | b1 | b2 | b3 | b4 | b5 | b6 | b7 | (b0 - ' ') | (b1 - ' ') | (b2 - ' ') | (b3 - ' ') | (b4 - ' ') | (b5 - ' ') | (b6 - ' ') | (b7 - ' ')
-		if odd >= utf8.RuneSelf {
+		if w := binary.LittleEndian.Uint64(b[n:]); (w|(w-low))&high != 0 {
 			break
 		}
 	}
