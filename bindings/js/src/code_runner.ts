@@ -8,6 +8,7 @@ import { errorFromJSON, InvalidArgumentError, type SandboxError } from './genera
 import { type SandboxRunCodeOptions, sandboxRunCodeParams } from './generated/methods.ts'
 import { type CodeContext, type CodeError, readCodeEnd } from './generated/types.ts'
 import { textDecoder } from './output.ts'
+import { Patience } from './patience.ts'
 import { type RawResult, Result } from './result.ts'
 
 type Callback<T> = ((value: T) => void | Promise<void>) | undefined
@@ -23,6 +24,9 @@ export interface RunCodeOptions extends Omit<SandboxRunCodeOptions, 'contextId'>
   /** What the code raised. */
   readonly onError?: Callback<CodeError>
 }
+
+/** How long code may run unless a call says otherwise, in ms. */
+const usualTimeout = 300_000
 
 const ownNames = ['context', 'onStdout', 'onStderr', 'onResult', 'onError']
 
@@ -46,7 +50,7 @@ export async function runCode(
       ? options
       : { ...options, contextId: contextIdOf(context) }
   const params = sandboxRunCodeParams(code, given, ownNames)
-  const runner = new CodeRunner(options)
+  const runner = new CodeRunner(options, Patience.of(params, usualTimeout))
   const operation = binding.start(
     {
       method: 'sandbox.run_code',
@@ -64,6 +68,7 @@ export async function runCode(
 class CodeRunner implements Listener {
   readonly #callbacks: Pick<RunCodeOptions, 'onStdout' | 'onStderr' | 'onResult' | 'onError'>
   readonly #queue: CallbackQueue
+  readonly #patience: Patience
   readonly #decoder = textDecoder()
   readonly #results: Result[] = []
   readonly #stdout: string[] = []
@@ -72,7 +77,8 @@ class CodeRunner implements Listener {
   #operation: Operation | undefined
   #thrown: { error: unknown } | undefined
 
-  constructor({ onStdout, onStderr, onResult, onError }: RunCodeOptions) {
+  constructor({ onStdout, onStderr, onResult, onError }: RunCodeOptions, patience: Patience) {
+    this.#patience = patience
     this.#callbacks = { onStdout, onStderr, onResult, onError }
     checkCallbacks(this.#callbacks)
     this.#queue = new CallbackQueue(
@@ -100,17 +106,31 @@ class CodeRunner implements Listener {
     }
     signal?.addEventListener('abort', cancel, { once: true })
     try {
-      const end = await operation.result
-      await this.#queue.drained()
-      if (this.#thrown) throw this.#thrown.error
+      const execution = this.#execution(await this.#outcome(operation))
+      await this.#called(undefined, execution)
       if (signal?.aborted) throw signal.reason
-      return this.#execution(end)
-    } catch (error) {
-      await this.#queue.drained()
-      throw this.#thrown ? this.#thrown.error : error
+      return execution
     } finally {
       signal?.removeEventListener('abort', cancel)
     }
+  }
+
+  async #outcome(operation: Operation): Promise<unknown> {
+    try {
+      return await operation.result
+    } catch (error) {
+      await this.#called(error)
+      throw error
+    }
+  }
+
+  /** Waits until every callback has returned, after what ended the operation. */
+  async #called(error: unknown, execution?: Execution): Promise<void> {
+    if (!(await this.#patience.lasts(this.#queue.drained(), error))) {
+      this.#queue.stop()
+      throw this.#patience.failure(error, execution)
+    }
+    if (this.#thrown) throw this.#thrown.error
   }
 
   output(channel: number, bytes: Uint8Array): void {

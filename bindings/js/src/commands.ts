@@ -19,6 +19,7 @@ import {
   commandsStartParams,
   commandsStreamStdinParams,
 } from './generated/methods.ts'
+import { Patience } from './patience.ts'
 import { type Data, type DataPiece, inputOf, wholeBytes } from './source.ts'
 
 /** Options of a command that is waited for. */
@@ -33,6 +34,9 @@ export interface StartOptions extends Omit<CommandsStartOptions, 'argv'>, Output
 
 /** Options of following a process that runs. */
 export interface ConnectOptions extends CommandsConnectOptions, OutputCallbacks {}
+
+/** How long a command is waited for unless a call says otherwise, in ms. */
+const usualTimeout = 60_000
 
 const runNames: readonly string[] = ['background', ...callbackNames]
 
@@ -82,7 +86,7 @@ export class Commands extends CommandsMethods {
       return this.#follow('commands.start', params, options)
     }
     const params = commandsRunParams(line.command, given, runNames)
-    const follower = new Follower(options, 'call')
+    const follower = new Follower(options, 'call', Patience.of(params, usualTimeout))
     const operation = this.#binding.start(
       {
         method: 'commands.run',

@@ -11,6 +11,7 @@ import {
 } from './generated/errors.ts'
 import { type CommandEnd, readCommandEnd } from './generated/types.ts'
 import { OutputLog, type OutputStream, type Place, textDecoder } from './output.ts'
+import { Patience } from './patience.ts'
 import { runtime } from './runtime.ts'
 
 type Callback<T> = ((value: T) => void | Promise<void>) | undefined
@@ -70,6 +71,7 @@ export class Follower implements Listener {
   readonly log = new OutputLog()
   readonly #callbacks: OutputCallbacks
   readonly #kind: FollowerKind
+  readonly #patience: Patience
   readonly #retain: boolean
   readonly #called: boolean
   readonly #decoders: Partial<Record<OutputStream, TextDecoder>> = {}
@@ -91,7 +93,8 @@ export class Follower implements Listener {
   /** The result, after the last callback. Never an unhandled rejection. */
   end!: Promise<CommandResult>
 
-  constructor(callbacks: OutputCallbacks, kind: FollowerKind) {
+  constructor(callbacks: OutputCallbacks, kind: FollowerKind, patience = new Patience(0)) {
+    this.#patience = patience
     this.#callbacks = callbacks
     this.#kind = kind
     const { retainOutput } = callbacks
@@ -228,27 +231,37 @@ export class Follower implements Listener {
 
   async #finish(operation: Operation): Promise<CommandResult> {
     try {
-      const end = readCommandEnd(await operation.result) as CommandEnd
-      await this.#called_()
-      return new CommandResult(end, this.log)
-    } catch (error) {
-      if (!(error instanceof CommandExitError)) this.#failed = { error }
-      await this.#called_()
-      throw error
+      const end = await this.#outcome(operation)
+      const result = new CommandResult(end, this.log)
+      await this.#called_(undefined, result)
+      return result
     } finally {
       this.#ended = true
       for (const reader of this.#readers) this.#wake(reader)
     }
   }
 
-  /** Waits until every callback has been called, the last characters included. */
-  async #called_(): Promise<void> {
+  async #outcome(operation: Operation): Promise<CommandEnd> {
+    try {
+      return readCommandEnd(await operation.result) as CommandEnd
+    } catch (error) {
+      if (!(error instanceof CommandExitError)) this.#failed = { error }
+      await this.#called_(error)
+      throw error
+    }
+  }
+
+  /** Waits until every callback has been called, the last characters included, after what ended the operation. */
+  async #called_(error: unknown, result?: CommandResult): Promise<void> {
     if (this.#left) return this.#rethrow()
     const { onStdout, onStderr } = this.#callbacks
     if (onStdout) this.#enqueueText(onStdout, this.#decoder('stdout').decode())
     if (onStderr) this.#enqueueText(onStderr, this.#decoder('stderr').decode())
-    if (this.#queue.length > 0 || this.#calling)
-      await new Promise<void>((resolve) => this.#idle.push(resolve))
+    if (this.#queue.length > 0 || this.#calling) {
+      const returned = new Promise<void>((resolve) => this.#idle.push(resolve))
+      if (!(await this.#patience.lasts(returned, error)))
+        this.leave('cancel', this.#patience.failure(error, result))
+    }
     this.#rethrow()
   }
 

@@ -1,5 +1,7 @@
 import type { Listener, Operation } from './engine/operation.ts'
+import { InvalidArgumentError } from './generated/errors.ts'
 import { type FilesystemEvent, readFilesystemEvent } from './generated/types.ts'
+import { runtime } from './runtime.ts'
 
 interface Begin {
   onEvent: ((event: FilesystemEvent) => void | Promise<void>) | undefined
@@ -41,8 +43,9 @@ export class WatchHandle implements AsyncIterable<FilesystemEvent>, AsyncDisposa
     this.#operation.cancel(stopped)
   }
 
-  /** Waits for the end: of `stop()`, or with the error that ended the watch. */
+  /** Waits for the end: of `stop()`, or with the error that ended the watch. Not to be called inside of `onEvent`. */
   async wait(): Promise<void> {
+    this.#events.checkWait()
     await this.#events.end
   }
 
@@ -106,6 +109,14 @@ class Events implements Listener {
     else this.#regulate()
   }
 
+  /** Refuses to wait for the end where a callback would hold it up. */
+  checkWait(): void {
+    if (this.#over || !runtime().scopes.within(this)) return
+    throw new InvalidArgumentError('wait() inside onEvent of the same watch would never return', {
+      suggestion: 'wait outside of it; stop() may be called inside',
+    })
+  }
+
   stop(): void {
     this.#queue = []
     this.#over = true
@@ -132,7 +143,7 @@ class Events implements Listener {
     this.#calling = true
     try {
       for (let event = this.#queue.shift(); event; event = this.#queue.shift()) {
-        const done = this.#onEvent?.(event)
+        const done = this.#onEvent && runtime().scopes.run(this, () => this.#onEvent?.(event))
         if (!done) continue
         this.#operation?.hold(true)
         await done

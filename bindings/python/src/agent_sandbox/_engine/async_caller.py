@@ -14,6 +14,7 @@ from .instant import instant
 from .link import Link
 from .operation import DROP, KEEP, QUEUE, Operation
 from .outcome import outcome, result
+from .patience import Patience
 from .secret import Secret
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from ..result import CommandResult
     from .code import Gathering
     from .source import Source
+
+
+#: Seconds that a command and code may take unless a call says otherwise.
+_COMMAND, _CODE = 60.0, 300.0
 
 
 class AsyncCaller:
@@ -115,7 +120,8 @@ class AsyncCaller:
         self._begin(operation, method, params)
         try:
             if callbacks:
-                await consume(operation, callbacks)
+                ended = lambda: result(operation, outcome(operation, output=True))  # noqa: E731
+                await consume(operation, callbacks, Patience(operation, _timeout(params, _COMMAND), ended))
             else:
                 await until(operation, "settlers", lambda: operation.outcome)
         except BaseException as error:
@@ -139,7 +145,8 @@ class AsyncCaller:
         self._begin(operation, "sandbox.run_code", params)
         try:
             if called:
-                await consume(operation, gathering)
+                patience = Patience(operation, _timeout(params, _CODE), lambda: gathering.outcome(operation))
+                await consume(operation, gathering, patience)
             else:
                 await until(operation, "settlers", lambda: operation.outcome)
         except BaseException as error:
@@ -184,3 +191,9 @@ def milliseconds(seconds: float | None) -> int | None:
     from .._generated.convert import write_seconds
 
     return write_seconds("request_timeout", seconds)
+
+
+def _timeout(params: dict[str, Any], usual: float) -> float:
+    """The seconds that a call with such parameters may take; 0 is no limit."""
+    given = params.get("timeout_ms")
+    return usual if given is None else float(given) / 1000

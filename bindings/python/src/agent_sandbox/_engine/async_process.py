@@ -13,26 +13,34 @@ from .callbacks import Callback, Callbacks
 from .inside import calling, refuse
 from .operation import Operation, Reader
 from .outcome import cancelled, outcome, result
+from .patience import Patience
 
 if TYPE_CHECKING:
     from ..result import CommandResult
     from .code import Gathering
 
 
-async def consume(operation: Operation, callbacks: Callbacks | Gathering) -> None:
+async def consume(operation: Operation, callbacks: Callbacks | Gathering, patience: Patience) -> None:
     """Calls back with everything, in order, until the outcome is there or the caller has left."""
+    try:
+        await _consume(operation, callbacks, patience)
+    finally:
+        patience.end()
+
+
+async def _consume(operation: Operation, callbacks: Callbacks | Gathering, patience: Patience) -> None:
     reader = Reader(operation)
     await until(operation, "waiters", lambda: operation.started or operation.outcome)
     if operation.started:
-        await _call(operation, callbacks.started(operation.pid))
+        await _call(operation, callbacks.started(operation.pid), patience)
     while not operation.left:
         block = reader.take()
         if block is not None:
-            await _call(operation, callbacks.due(*block))
+            await _call(operation, callbacks.due(*block), patience)
             if reader.consumed():
                 operation.resume()
         elif operation.outcome is not None:
-            await _call(operation, callbacks.last())
+            await _call(operation, callbacks.last(), patience)
             return
         else:
             await _more(operation, operation.produced)
@@ -43,14 +51,14 @@ async def _more(operation: Operation, produced: int) -> None:
     await until(operation, "waiters", lambda: operation.produced != produced or operation.outcome or operation.left)
 
 
-async def _call(operation: Operation, due: Iterable[tuple[Callback, Any]]) -> None:
+async def _call(operation: Operation, due: Iterable[tuple[Callback, Any]], patience: Patience) -> None:
     for callback, argument in due:
         if operation.left:
             return
         with calling(operation):
             returned = callback(argument)
             if hasattr(returned, "__await__"):
-                await returned
+                await patience.wait(returned)
 
 
 class AsyncProcess:
@@ -70,8 +78,10 @@ class AsyncProcess:
         return self._operation.pid or 0
 
     async def _call_back(self, callbacks: Callbacks, called: asyncio.Future[None]) -> None:
+        operation = self._operation
+        ended = lambda: result(operation, outcome(operation, output=True))  # noqa: E731
         try:
-            await consume(self._operation, callbacks)
+            await consume(operation, callbacks, Patience(operation, 0, ended))
         except BaseException as error:
             # Whatever it is: whoever waits for the process gets it.
             self._raised = error
