@@ -235,6 +235,9 @@ export class Follower implements Listener {
       const result = new CommandResult(end, this.log)
       await this.#called_(undefined, result)
       return result
+    } catch (error) {
+      if (!(error instanceof CommandExitError)) this.#failed ??= { error }
+      throw error
     } finally {
       this.#ended = true
       for (const reader of this.#readers) this.#wake(reader)
@@ -260,7 +263,7 @@ export class Follower implements Listener {
     if (this.#queue.length > 0 || this.#calling) {
       const returned = new Promise<void>((resolve) => this.#idle.push(resolve))
       if (!(await this.#patience.lasts(returned, error)))
-        this.leave('cancel', this.#patience.failure(error, result))
+        this.#threw(this.#patience.failure(error, result))
     }
     this.#rethrow()
   }

@@ -83,6 +83,23 @@ test('wait() of a handle whose timeout has fired does not wait for ever for a ca
   const error = await handle.wait().catch((e) => e)
   assert.ok(error instanceof CommandTimeoutError, String(error))
   assert.match(error.message, /a callback had not returned/)
+  await assert.rejects(async () => {
+    for await (const _ of handle);
+  }, CommandTimeoutError)
+})
+
+test('a loop over the output throws what the last callback of a process threw', async (t) => {
+  const sandbox = await sandboxOf(t, true)
+  const mine = new Error('mine')
+  const onStdout = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    throw mine
+  }
+  const handle = await sandbox.commands.run('x', { background: true, onStdout })
+  const error = await (async () => {
+    for await (const _ of handle);
+  })().catch((e) => e)
+  assert.equal(error, mine)
 })
 
 test('wait() of a watch inside its own callback is refused', async (t) => {
