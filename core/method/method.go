@@ -53,6 +53,9 @@ func (m *Method) Run(ctx context.Context, c *Call) (any, error) {
 		if err := json.Unmarshal(c.Params, p); err != nil {
 			return nil, unfit(m.Params, err)
 		}
+		if err := unfilled(m.Params, c.Params); err != nil {
+			return nil, err
+		}
 	}
 	return m.run(ctx, c, p)
 }
