@@ -14,9 +14,10 @@ var spent struct {
 	ports []int
 }
 
-// rest is for how many others a port is not used again. The system gives half of
+// rest is for how many others a port is not used again: more than one driver uses
+// in a run, whose cases share one memory of addresses. The system gives half of
 // some 28,000; it is asked again for one of these.
-const rest = 3000
+const rest = 6000
 
 // listen opens a port that no case had lately.
 func listen() (net.Listener, error) {
