@@ -76,7 +76,7 @@ func netError(err error, peer string, connected bool) *transport.NetError {
 	case errors.As(err, &name):
 		e.Kind, e.Message = transport.NetResolve, "the name does not resolve: "+name.Err
 	case dial != nil:
-		e.Kind, e.Message = transport.NetConnect, "cannot connect: "+innermost(dial.err)
+		e.Kind, e.Message = dial.kind(peer), "cannot connect: "+innermost(dial.err)
 	case errors.As(err, &refused):
 		e.Kind, e.Message = transport.NetConnect, refused.Error()
 	case errors.As(err, &h2) && h2.Code == refusedStream:
@@ -145,6 +145,14 @@ func (e *dialError) tried(peer string) bool {
 		return e.address[strings.LastIndexByte(e.address, ':'):] == peer[strings.LastIndexByte(peer, ':'):]
 	}
 	return e.address == peer
+}
+
+// kind tells a peer at whose address nothing listens from one that cannot be reached.
+func (e *dialError) kind(peer string) transport.NetKind {
+	if e.tried(peer) && errors.Is(e.err, syscall.ECONNREFUSED) {
+		return transport.NetRefused
+	}
+	return transport.NetConnect
 }
 
 func (e *dialError) Error() string { return e.err.Error() }

@@ -49,7 +49,7 @@ func (s *suite) closedPort() string {
 
 func refusedConnection(s *suite) {
 	address := s.closedPort()
-	s.kind(transport.NetConnect, true, "http://"+address)
+	s.kind(transport.NetRefused, true, "http://"+address)
 	e := s.netError(fetching(get("http://" + address)))
 	require.Equal(s, address, e.Host)
 }
@@ -99,5 +99,5 @@ func notHTTP(s *suite) {
 }
 
 func failuresKeepSecrets(s *suite) {
-	s.kind(transport.NetConnect, true, "http://user:sEcReT@"+s.closedPort())
+	s.kind(transport.NetRefused, true, "http://user:sEcReT@"+s.closedPort())
 }

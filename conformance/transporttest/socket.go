@@ -188,7 +188,7 @@ func socketRefused(s *suite) {
 
 func socketNobody(s *suite) {
 	e := s.netError(talk(&transport.SocketRequest{URL: "ws://" + s.closedPort() + "/?token=sEcReT"}, nothing))
-	require.Equal(s, transport.NetConnect, e.Kind)
+	require.Equal(s, transport.NetRefused, e.Kind)
 	require.NotContains(s, e.Cause.Error(), "sEcReT")
 }
 

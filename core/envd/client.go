@@ -35,6 +35,7 @@ type Config struct {
 	Idle        time.Duration // idle clock between chunks of an answer; 0 = none
 	Silence     time.Duration // idle clock until an answer begins, where the user set one; 0 = none
 	Retry       retry.Policy
+	OneProcess  bool // the sandbox ends with the server at Base
 }
 
 // Client implements plane.Data.
@@ -149,6 +150,8 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	answer := &connect.Error{}
 	errors.As(err, &answer)
 	switch {
+	case c.orphaned(e):
+		return c.ended(e)
 	case gateway && answer.Port != 0:
 		return err // it runs, but nothing listens on the port (yet)
 	case gateway && e.SandboxID != "":
@@ -164,8 +167,10 @@ func (c *Client) explain(ctx context.Context, err error) error {
 
 // probed asks the sandbox itself once and keeps e unless the answer tells more.
 func (c *Client) probed(ctx context.Context, e *fault.Error) error {
-	running, err := c.Healthy(ctx)
+	running, err := c.health(ctx)
 	switch {
+	case c.orphaned(err):
+		return c.ended(e)
 	case err == nil && !running:
 		return c.gone(e)
 	case fault.CodeOf(err) == fault.CodeNoSpace:
@@ -180,6 +185,20 @@ func (c *Client) full(e, said *fault.Error) error {
 	f := fault.New(fault.CodeNoSpace, "sandbox %s stands still: its disk is full", c.cfg.SandboxID).Because(e)
 	f.Status, f.SandboxID, f.PID, f.Partial = said.Status, c.cfg.SandboxID, e.PID, e.Partial
 	return f.Suggest("connect to it, which lets it go on for a second, and delete files at once; or kill it")
+}
+
+// orphaned tells that nothing listens where the sandbox's server did, and that the
+// sandbox ended with it.
+func (c *Client) orphaned(err error) bool {
+	var network *transport.NetError
+	return c.cfg.OneProcess && errors.As(err, &network) && network.Kind == transport.NetRefused
+}
+
+// ended is the error of a sandbox without its server.
+func (c *Client) ended(e *fault.Error) error {
+	g := fault.New(fault.CodeSandboxNotFound, "sandbox %s ended with the server that kept it: nothing listens at %s any more", c.cfg.SandboxID, c.cfg.Base).Because(e)
+	g.SandboxID, g.PID, g.Partial = c.cfg.SandboxID, e.PID, e.Partial
+	return g.Suggest("create a new sandbox")
 }
 
 func (c *Client) gone(e *fault.Error) error {
@@ -202,6 +221,14 @@ const probeClock = 5 * time.Second
 
 // Healthy asks GET /health. false with no error: the sandbox does not run.
 func (c *Client) Healthy(ctx context.Context) (bool, error) {
+	running, err := c.health(ctx)
+	if c.orphaned(err) {
+		return false, nil
+	}
+	return running, err
+}
+
+func (c *Client) health(ctx context.Context) (bool, error) {
 	clock := c.cfg.Request
 	if clock == 0 || clock > probeClock {
 		clock = probeClock

@@ -44,6 +44,7 @@ type NetKind string
 const (
 	NetResolve NetKind = "resolve" // the name has no address
 	NetConnect NetKind = "connect" // no connection: the request was never sent
+	NetRefused NetKind = "refused" // no connection, for nothing listens there: the request was never sent
 	NetTLS     NetKind = "tls"     // certificate or handshake: the request was never sent
 	NetSend    NetKind = "send"    // the request may have reached the peer
 	NetReset   NetKind = "reset"   // the connection ended inside the exchange
@@ -77,7 +78,7 @@ func (e *NetError) Unwrap() error {
 // NeverSent tells whether the peer cannot have seen the request, so that even a
 // call with effects may be repeated.
 func (e *NetError) NeverSent() bool {
-	return e.Kind == NetResolve || e.Kind == NetConnect || e.Kind == NetTLS
+	return e.Kind == NetResolve || e.Kind == NetConnect || e.Kind == NetRefused || e.Kind == NetTLS
 }
 
 // Contained is the error for a recovered panic: E9000. Both hosts use it, so

@@ -115,7 +115,7 @@ func failure(payload []byte) (failed, err error) {
 		return transport.Timeout{Clock: p.Clock, After: time.Duration(p.LimitMS) * time.Millisecond}, nil
 	}
 	switch p.Kind {
-	case transport.NetResolve, transport.NetConnect, transport.NetTLS, transport.NetSend, transport.NetReset:
+	case transport.NetResolve, transport.NetConnect, transport.NetRefused, transport.NetTLS, transport.NetSend, transport.NetReset:
 	case "damaged":
 		return fault.New(fault.CodeProtocol, "the peer broke the protocol: its compressed body is damaged").Because(errors.New(p.Message)), nil
 	case "source":

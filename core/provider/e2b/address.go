@@ -64,7 +64,7 @@ func (c *control) data(h *handle.Handle) *envd.Client {
 		Host: c.host, SandboxID: h.SandboxID, Base: c.dataBase(h), Direct: c.directBase(h),
 		AccessToken: h.Tokens.Envd, Version: h.EnvdVersion, UserAgent: c.userAgent, Header: c.trafficHeader(h),
 		Request: c.settings.RequestTimeout, Idle: c.settings.IdleTimeout, Silence: c.settings.Silence(),
-		Retry: retry.Policy{Max: c.settings.Retries, Total: c.settings.RequestTimeout},
+		Retry: retry.Policy{Max: c.settings.Retries, Total: c.settings.RequestTimeout}, OneProcess: c.preset.OneProcess,
 	})
 }
 

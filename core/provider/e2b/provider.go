@@ -20,6 +20,7 @@ type Preset struct {
 	Isolation    string // stated by nobody else; "" = unknown
 	EndlessLife  bool   // a lifetime of 0 means none
 	HTTP         bool   // sandbox URLs are http, not https
+	OneProcess   bool   // one server is the API, serves the sandboxes and ends with them
 }
 
 // New makes the provider of a preset.

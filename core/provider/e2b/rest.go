@@ -3,6 +3,7 @@ package e2b
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/agent-sandbox/agent-sandbox/core/connect"
 	"github.com/agent-sandbox/agent-sandbox/core/fault"
@@ -43,7 +44,7 @@ func (c *control) rest(ctx context.Context, q call) (head *transport.Response, e
 		head, err = c.once(ctx, request, q)
 		return connect.Classify(ctx, err, q.area)
 	})
-	return head, advised(named(err))
+	return head, c.serverless(advised(named(err)))
 }
 
 func (c *control) request(q call) (*transport.Request, error) {
@@ -101,6 +102,16 @@ func refusal(e *connect.Error) *connect.Error {
 }
 
 func isRedirect(status int) bool { return status >= 300 && status < 400 }
+
+// serverless says what it means that nothing listens where the one server of all
+// sandboxes did.
+func (c *control) serverless(err error) error {
+	var network *transport.NetError
+	if e := fault.As(err); e != nil && c.preset.OneProcess && errors.As(err, &network) && network.Kind == transport.NetRefused {
+		return e.Suggest("the %s server does not run there any more, and its sandboxes ended with it; a new client starts another", c.preset.Name)
+	}
+	return err
+}
 
 // advised says what to do where the API itself does not.
 func advised(err error) error {

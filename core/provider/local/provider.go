@@ -19,6 +19,7 @@ func New() provider.Provider {
 		Capabilities: capability.Envd().Plus(capability.Code, capability.CodeContexts, capability.CodeRich),
 		Isolation:    "namespaces",
 		EndlessLife:  true,
+		OneProcess:   true,
 		HTTP:         true,
 	})
 }

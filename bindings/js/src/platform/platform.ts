@@ -171,7 +171,16 @@ export interface Source {
 
 /** Why an exchange failed; `kind` as in wasm/ABI.md. */
 export interface Failure {
-  kind: 'resolve' | 'connect' | 'tls' | 'send' | 'reset' | 'other' | 'source' | 'damaged'
+  kind:
+    | 'resolve'
+    | 'connect'
+    | 'refused'
+    | 'tls'
+    | 'send'
+    | 'reset'
+    | 'other'
+    | 'source'
+    | 'damaged'
   /** host:port that was tried, with `the proxy ` before a proxy's. */
   host: string
   /** No credential and no query in it. */

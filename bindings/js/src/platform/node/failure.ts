@@ -33,7 +33,10 @@ export function failureOf(error: unknown, at: Standing): Failure {
   const host = at.peer
   if (syscall === 'getaddrinfo')
     return { kind: 'resolve', host, message: `the name does not resolve: ${code}` }
-  if (!at.connected) return { kind: 'connect', host, message: `cannot connect: ${message}` }
+  if (!at.connected) {
+    const kind = code === 'ECONNREFUSED' ? 'refused' : 'connect'
+    return { kind, host, message: `cannot connect: ${message}` }
+  }
   if (!at.ready) return { kind: 'tls', host, message: `TLS handshake failed: ${message}` }
   if (code === 'ETIMEDOUT')
     return { kind: 'send', host, message: 'the connection stopped answering' }

@@ -8,6 +8,7 @@ import socket
 
 RESOLVE = "resolve"  # the name has no address
 CONNECT = "connect"  # no connection: the request was never sent
+REFUSED = "refused"  # no connection, for nothing listens there: the request was never sent
 TLS = "tls"  # certificate or handshake: the request was never sent
 SEND = "send"  # the request may have reached the peer
 RESET = "reset"  # the connection ended inside the exchange
@@ -44,7 +45,8 @@ def dial_failure(error: OSError) -> NetFailure:
     """The failure of a connection that could not be made."""
     if isinstance(error, socket.gaierror):
         return NetFailure(RESOLVE, f"the name does not resolve: {error.strerror or 'no address'}")
-    return NetFailure(CONNECT, f"cannot connect: {reason(error)}")
+    kind = REFUSED if isinstance(error, ConnectionRefusedError) else CONNECT
+    return NetFailure(kind, f"cannot connect: {reason(error)}")
 
 
 def lost(error: BaseException | None) -> NetFailure:
