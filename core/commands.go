@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/core/capability"
@@ -109,6 +110,9 @@ func (s *Sandbox) follow(ctx context.Context, o *RunOptions, keep keeping, who p
 		e := fault.New(fault.CodeCommandExit, "the command exited with %d", result.ExitCode)
 		if result.Signal != "" {
 			e = fault.New(fault.CodeCommandExit, "the command was killed by a signal (%s)", result.Signal)
+		}
+		if why, ok := strings.CutPrefix(end.Error, end.Status+": "); ok {
+			_ = e.Say("%s: %s", e.Message, shorten(why))
 		}
 		e.Partial, e.PID = result, sink.pid
 		return result, e

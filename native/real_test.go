@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agent-sandbox/agent-sandbox/core"
+	"github.com/agent-sandbox/agent-sandbox/core/fault"
 	"github.com/agent-sandbox/agent-sandbox/core/setting"
 	"github.com/agent-sandbox/agent-sandbox/local"
 	"github.com/agent-sandbox/agent-sandbox/native"
@@ -89,6 +90,7 @@ func TestRealSandbox(t *testing.T) {
 	t.Run("many commands at once mix nothing up", func(t *testing.T) { manyCommands(t, r.sandbox(t)) })
 	t.Run("one command on each of many sandboxes", func(t *testing.T) { manySandboxes(t, r) })
 	t.Run("a handle travels as JSON", func(t *testing.T) { handleTravels(t, r) })
+	t.Run("a command that memory runs out for says so", func(t *testing.T) { outOfMemory(t, r) })
 	t.Run("pause under a shell loses nothing", func(t *testing.T) { pausedShell(t, r.sandbox(t)) })
 }
 
@@ -373,6 +375,26 @@ func handleTravels(t *testing.T, r *real) {
 	out, err := opened.Commands.Run(t.Context(), "echo same", core.RunOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "same\n", out.Stdout())
+}
+
+func outOfMemory(t *testing.T, r *real) {
+	s, err := r.client.Create(t.Context(), core.CreateOptions{MemoryMB: 128})
+	require.NoError(t, err)
+	t.Cleanup(func() { _, _ = s.Kill(context.WithoutCancel(t.Context())) })
+	const reason = ": the sandbox ran out of memory"
+	said := func(command string) string {
+		_, err := s.Commands.Run(t.Context(), command, core.RunOptions{Check: true})
+		require.Error(t, err)
+		return fault.As(err).Message
+	}
+	first := said("exec dd if=/dev/zero of=/dev/null bs=400M count=1")
+	if first == "the command exited with 1" {
+		t.Skip("memory is limited for each process: its allocations fail instead")
+	}
+	require.Equal(t, "the command was killed by a signal (killed)"+reason, first)
+	require.Equal(t, "the command exited with 137"+reason, said("dd if=/dev/zero of=/dev/null bs=400M count=1; exit $?"))
+	require.Equal(t, "the command was killed by a signal (killed)", said("kill -9 $$"), "that was not the memory")
+	require.Equal(t, "the command exited with 137", said("exit 137"))
 }
 
 func pausedShell(t *testing.T, s *native.Sandbox) {

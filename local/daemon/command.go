@@ -21,6 +21,8 @@ type command struct {
 	config *processpb.ProcessConfig
 	tag    *string
 	begun  time.Time
+	// oomKills is how many the system had killed when it began.
+	oomKills int64
 	// process is nil when the command could not be executed.
 	process Process
 	input   *input
@@ -80,9 +82,12 @@ func (c *command) run(d *Daemon) {
 	go func() {
 		defer d.work.Done()
 		status := c.process.Wait()
+		kills := d.oomKills()
 		c.markExited()
 		pumps.Wait()
-		c.finish(d.commands, endOf(status))
+		end := endOf(status)
+		c.explain(end, status, kills)
+		c.finish(d.commands, end)
 	}()
 }
 

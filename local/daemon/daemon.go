@@ -41,6 +41,9 @@ type Options struct {
 	Launcher Launcher
 	// Usage reports what the sandbox uses; nil reads /proc and the root file system.
 	Usage func() (Usage, error)
+	// OOMKills counts the processes that the system killed for want of memory; nil
+	// when nobody knows.
+	OOMKills func() int64
 	// Log receives what no client can be told; nil discards it.
 	Log *slog.Logger
 }
@@ -50,6 +53,7 @@ type Daemon struct {
 	users    UserDB
 	launcher Launcher
 	usage    func() (Usage, error)
+	oomKills func() int64
 	log      *slog.Logger
 	defaults *defaults
 	commands *table
@@ -70,6 +74,7 @@ func New(o Options) *Daemon {
 		users:    o.Users,
 		launcher: o.Launcher,
 		usage:    o.Usage,
+		oomKills: o.OOMKills,
 		log:      o.Log,
 		defaults: newDefaults(o),
 		commands: newTable(),
@@ -85,6 +90,9 @@ func New(o Options) *Daemon {
 	}
 	if d.usage == nil {
 		d.usage = newMeter().usage
+	}
+	if d.oomKills == nil {
+		d.oomKills = func() int64 { return 0 }
 	}
 	if d.log == nil {
 		d.log = slog.New(slog.NewTextHandler(io.Discard, nil))

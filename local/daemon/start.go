@@ -40,7 +40,7 @@ func (d *Daemon) start(s *startSpec) (*command, *subscriber, error) {
 		return nil, nil, err
 	}
 	c := newCommand(s.config, s.tag, pipeChunk)
-	c.silence = d.silence
+	c.silence, c.oomKills = d.silence, d.oomKills()
 	if s.size != nil {
 		c.chunks.size = ttyChunk
 	}

@@ -33,6 +33,7 @@ func envd(in Inside) (http.Handler, error) {
 		Users:      in.Users,
 		Launcher:   in.Launcher,
 		Usage:      (&meter{cfg: in.Config}).usage,
+		OOMKills:   in.OOMKills,
 	})
 	return &services{Handler: d.Handler(), daemon: d, interpreter: sync.OnceValue(func() *interpreter.Service {
 		return interpreter.New(interpreter.Options{

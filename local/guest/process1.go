@@ -25,6 +25,8 @@ type Inside struct {
 	Users daemon.UserDB
 	// Env are the variables that every process gets.
 	Env map[string]string
+	// OOMKills counts what the system killed for want of memory.
+	OOMKills func() int64
 }
 
 // process1 is the state of process 1.
@@ -84,7 +86,7 @@ func (p *process1) serve(s Service) error {
 	if err := os.Setenv("PATH", Path); err != nil {
 		return err
 	}
-	h, err := s(Inside{Config: p.cfg, Launcher: p.launcher, Users: p.users, Env: p.environment()})
+	h, err := s(Inside{Config: p.cfg, Launcher: p.launcher, Users: p.users, Env: p.environment(), OOMKills: p.oomKills()})
 	if err != nil {
 		return err
 	}

@@ -210,6 +210,20 @@ func (c *cage) has(controller, file string) bool {
 	return ok && isFile(filepath.Join(dir, file))
 }
 
+// memoryEvents opens the file whose line oom_kill counts what the system killed for
+// want of memory; nil when there is none.
+func (c *cage) memoryEvents() *os.File {
+	for controller, file := range map[string]string{"": "memory.events", "memory": "memory.oom_control"} {
+		if !c.has(controller, file) {
+			continue
+		}
+		if f, err := os.Open(filepath.Join(c.dirs[controller], file)); err == nil {
+			return f
+		}
+	}
+	return nil
+}
+
 // number reads an integer file of a group; 0 when there is none.
 func (c *cage) number(controller, file string) int64 {
 	b, err := os.ReadFile(filepath.Join(c.dirs[controller], file))

@@ -217,6 +217,9 @@ func (s *starting) configure() error {
 		}
 		s.add(boot.FDTrust, f)
 	}
+	if f := s.box.cage.memoryEvents(); f != nil {
+		s.add(boot.FDMemoryEvents, f)
+	}
 	if e.mode == Ordinary {
 		s.config.Binary, s.config.Egress = e.path, s.spec.Egress
 		return nil

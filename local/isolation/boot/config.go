@@ -50,6 +50,8 @@ const (
 	FDBinary = "binary"
 	// FDEgress is the tree of the host side socket of the network relay.
 	FDEgress = "egress"
+	// FDMemoryEvents is the control group's file that counts kills for want of memory.
+	FDMemoryEvents = "memory-events"
 	// FDTrust is a file with the CA bundle.
 	FDTrust = "trust"
 	// FDMount, followed by a number, is a host directory to show inside.
