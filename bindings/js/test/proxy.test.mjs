@@ -42,6 +42,35 @@ async function proxy(t, target, status = 200) {
   return { url: `http://user:pa%20ss@127.0.0.1:${server.address().port}`, asked }
 }
 
+/** A key and a certificate that signs itself, as files. */
+function authority(t) {
+  const dir = mkdtempSync(join(tmpdir(), 'ca-'))
+  t.after(() => rmSync(dir, { recursive: true }))
+  const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')]
+  const subject = ['-subj', '/CN=api.test', '-addext', 'subjectAltName=DNS:api.test,IP:127.0.0.1']
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-days',
+      '2',
+      '-keyout',
+      key,
+      '-out',
+      cert,
+      ...subject,
+    ],
+    { stdio: 'ignore' },
+  )
+  return [key, cert]
+}
+
 const authorization = `Basic ${Buffer.from('user:pa ss').toString('base64')}`
 const client = (apiUrl, env, more) => ({
   provider: 'e2b',
@@ -68,30 +97,7 @@ test('http goes through the proxy of the environment, loopback never', async (t)
 })
 
 test('https goes through it by CONNECT; a private authority is trusted when it is named', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'ca-'))
-  t.after(() => rmSync(dir, { recursive: true }))
-  const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')]
-  const subject = ['-subj', '/CN=api.test', '-addext', 'subjectAltName=DNS:api.test']
-  execFileSync(
-    'openssl',
-    [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-days',
-      '2',
-      '-keyout',
-      key,
-      '-out',
-      cert,
-      ...subject,
-    ],
-    { stdio: 'ignore' },
-  )
+  const [key, cert] = authority(t)
   const server = createSecureServer({ key: readFileSync(key), cert: readFileSync(cert) }, info)
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
@@ -107,6 +113,35 @@ test('https goes through it by CONNECT; a private authority is trusted when it i
     )
   }
   assert.deepEqual(asked[0], ['CONNECT api.test:443', authorization])
+  server.closeAllConnections()
+})
+
+test('a WebSocket trusts the private authority, too', async (t) => {
+  const [key, cert] = authority(t)
+  const specs = { default: 'p', kernelspecs: { p: { spec: { language: 'python' } } } }
+  const sessions = []
+  const server = createSecureServer(
+    { key: readFileSync(key), cert: readFileSync(cert) },
+    async (q, r) => {
+      if (q.url === '/api/kernelspecs') return json(r, specs)
+      if (q.url === '/api/kernels/k1') return json(r, sessions[0].kernel)
+      if (q.method === 'GET') return json(r, sessions)
+      const asked = JSON.parse(Buffer.concat(await q.toArray()))
+      sessions.push({ ...asked, id: 's1', kernel: { id: 'k1', name: 'p' } })
+      json(r, sessions[0])
+    },
+  )
+  const dialled = []
+  server.on('upgrade', (q, socket) => {
+    dialled.push(new URL(q.url, 'https://x').pathname)
+    socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n')
+  })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const at = `https://127.0.0.1:${server.address().port}`
+  const sandbox = await Sandbox.create(client(at, {}, { provider: 'jupyter', caFile: cert }))
+  await assert.rejects(sandbox.runCode('1'), /answered 403 instead of opening a WebSocket/)
+  assert.deepEqual(dialled, ['/api/kernels/k1/channels'])
   server.closeAllConnections()
 })
 
