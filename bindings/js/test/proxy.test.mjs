@@ -141,7 +141,7 @@ test('a WebSocket trusts the private authority, too', async (t) => {
   const at = `https://127.0.0.1:${server.address().port}`
   const sandbox = await Sandbox.create(client(at, {}, { provider: 'jupyter', caFile: cert }))
   await assert.rejects(sandbox.runCode('1'), /answered 403 instead of opening a WebSocket/)
-  assert.deepEqual(dialled, ['/api/kernels/k1/channels'])
+  assert.deepEqual([...new Set(dialled)], ['/api/kernels/k1/channels'])
   server.closeAllConnections()
 })
 
