@@ -38,7 +38,7 @@ func envd(in Inside) (http.Handler, error) {
 	return &services{Handler: d.Handler(), daemon: d, interpreter: sync.OnceValue(func() *interpreter.Service {
 		return interpreter.New(interpreter.Options{
 			Launcher: in.Launcher, Users: in.Users, Env: d.Environment, Token: d.Token, Dir: kernelDir,
-			ProcessMemory: in.Config.DataBytes,
+			ProcessMemory: in.Config.DataBytes, OOMKills: in.OOMKills,
 		})
 	})}, nil
 }

@@ -11,16 +11,16 @@ import (
 )
 
 // oomKills counts the processes of the sandbox that the system killed for want of
-// memory: the line oom_kill of its control group. It stays 0 without a group.
+// memory: the line oom_kill of its control group. It is nil without a group.
 func (p *process1) oomKills() func() int64 {
-	f := p.trees[boot.FDMemoryEvents]
+	f, ok := p.trees[boot.FDMemoryEvents]
+	if !ok {
+		return nil
+	}
 	return func() int64 { return oomKillsOf(f) }
 }
 
 func oomKillsOf(f *os.File) int64 {
-	if f == nil {
-		return 0
-	}
 	b := make([]byte, 1024)
 	n, _ := f.ReadAt(b, 0)
 	for line := range strings.Lines(string(b[:n])) {

@@ -25,7 +25,7 @@ type Inside struct {
 	Users daemon.UserDB
 	// Env are the variables that every process gets.
 	Env map[string]string
-	// OOMKills counts what the system killed for want of memory.
+	// OOMKills counts what the system killed for want of memory; nil when nobody knows.
 	OOMKills func() int64
 }
 

@@ -18,14 +18,45 @@ type deathError struct {
 
 func (e *deathError) Error() string { return e.reason }
 
+// memoryKill tells whether the system killed a process for want of memory.
+type memoryKill int
+
+const (
+	memoryKillUnknown memoryKill = iota
+	memoryKillYes
+	memoryKillNo
+)
+
+// reason is what it says about a process that got a SIGKILL.
+func (m memoryKill) reason() string {
+	switch m {
+	case memoryKillYes:
+		return ": the sandbox ran out of memory"
+	case memoryKillNo:
+		return ""
+	}
+	return ": most likely the sandbox ran out of memory"
+}
+
+// memoryKilled tells whether the system has killed processes since the kernel began.
+func (k *kernel) memoryKilled() memoryKill {
+	switch {
+	case k.oomKills == nil:
+		return memoryKillUnknown
+	case k.oomKills() > k.oomKillsBefore:
+		return memoryKillYes
+	}
+	return memoryKillNo
+}
+
 // died words the end of a process.
-func died(status syscall.WaitStatus, said string) *deathError {
+func died(status syscall.WaitStatus, said string, memory memoryKill) *deathError {
 	e := &deathError{said: strings.TrimSpace(said)}
 	switch signal := status.Signal(); {
 	case !status.Signaled():
 		e.reason = fmt.Sprintf("the kernel's process exited with code %d", status.ExitStatus())
 	case signal == syscall.SIGKILL:
-		e.reason = "the kernel's process was killed (SIGKILL): most likely the sandbox ran out of memory"
+		e.reason = "the kernel's process was killed (SIGKILL)" + memory.reason()
 	case signal == syscall.SIGSEGV:
 		e.reason = "the kernel's process crashed (SIGSEGV, segmentation fault)"
 	default:

@@ -26,6 +26,9 @@ type kernel struct {
 	dir     string
 	process daemon.Process
 	stderr  tail
+	// oomKills is that of the options, oomKillsBefore what it gave at the start.
+	oomKills       func() int64
+	oomKillsBefore int64
 	// told is closed at the end of its stderr.
 	told chan struct{}
 	// shell and iopub are connected once the kernel is ready.
@@ -81,7 +84,10 @@ func (w *workshop) launch(spec kernelspec.Spec, cwd string) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &kernel{spec: spec, session: jupyter.NewSession(), dir: dir, exited: make(chan struct{}), dead: make(chan struct{})}
+	k := &kernel{spec: spec, session: jupyter.NewSession(), dir: dir, exited: make(chan struct{}), dead: make(chan struct{}), oomKills: w.options.OOMKills}
+	if k.oomKills != nil {
+		k.oomKillsBefore = k.oomKills()
+	}
 	k.inbox = newInbox(inboxDrops)
 	if waits(spec) {
 		k.inbox = newInbox(inboxWaits)
@@ -212,7 +218,7 @@ func (k *kernel) startError(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), errSlowStart) {
 		err = errSlowStart
 	} else if !k.status.Signaled() || k.status.Signal() != syscall.SIGKILL {
-		err = died(k.status, k.stderr.String())
+		err = died(k.status, k.stderr.String(), k.memoryKilled())
 	}
 	return err
 }
@@ -407,7 +413,7 @@ func (k *kernel) finish() {
 	}
 	k.death = k.cause
 	if k.death == nil {
-		k.death = died(k.status, k.stderr.String())
+		k.death = died(k.status, k.stderr.String(), k.memoryKilled())
 	}
 	for _, c := range []*jupyter.Channel{k.shell, k.iopub} {
 		if c != nil {

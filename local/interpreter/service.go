@@ -28,6 +28,9 @@ type Options struct {
 	// ProcessMemory is what each process may have, in bytes, where memory that is
 	// only reserved counts too; 0 is no such bound.
 	ProcessMemory int64
+	// OOMKills counts the processes that the system killed for want of memory; nil
+	// when nobody knows.
+	OOMKills func() int64
 	// Token gives the sandbox's access token; a request with another one is
 	// refused, one without is not (as at E2B). nil is none.
 	Token func() string

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/agent-sandbox/agent-sandbox/local/daemon"
@@ -40,11 +39,22 @@ func (w *workshop) kernelEnvironment(user daemon.User, spec kernelspec.Spec) map
 	if env["LANG"] == "" && env["LC_ALL"] == "" && env["LC_CTYPE"] == "" {
 		env["LANG"] = "C.UTF-8"
 	}
-	if most := w.options.ProcessMemory; most > 0 && most < denoNeeds && env["DENO_V8_FLAGS"] == "" && len(spec.Argv) > 0 && filepath.Base(spec.Argv[0]) == "deno" {
-		env["DENO_V8_FLAGS"] = "--jitless"
+	if spec.IsDeno() {
+		w.denoEnvironment(env)
 	}
 	maps.Copy(env, spec.Variables(env))
 	return env
+}
+
+// denoEnvironment are the variables of Deno besides: its results are values, not text
+// for a terminal, unless the sandbox's variables ask for colours.
+func (w *workshop) denoEnvironment(env map[string]string) {
+	if most := w.options.ProcessMemory; most > 0 && most < denoNeeds && env["DENO_V8_FLAGS"] == "" {
+		env["DENO_V8_FLAGS"] = "--jitless"
+	}
+	if _, given := env["NO_COLOR"]; !given && env["FORCE_COLOR"] == "" {
+		env["NO_COLOR"] = "1"
+	}
 }
 
 // noKernelError says that no kernel runs a language here.
@@ -73,12 +83,7 @@ func (w *workshop) find(language string) (kernelspec.Spec, error) {
 	if s, ok := kernelspec.For(language, list); ok {
 		return s, nil
 	}
-	missing := &noKernelError{language: language}
-	for _, s := range list {
-		missing.have = append(missing.have, s.Name)
-	}
-	slices.Sort(missing.have)
-	return kernelspec.Spec{}, missing
+	return kernelspec.Spec{}, &noKernelError{language: language, have: kernelspec.Languages(list)}
 }
 
 func (w *workshop) user() (daemon.User, error) {

@@ -164,4 +164,4 @@ func (s Spec) IsPython() bool {
 }
 
 // IsDeno reports whether Deno is the kernel.
-func (s Spec) IsDeno() bool { return filepath.Base(s.Argv[0]) == "deno" }
+func (s Spec) IsDeno() bool { return len(s.Argv) > 0 && filepath.Base(s.Argv[0]) == "deno" }

@@ -55,6 +55,12 @@ func TestForPrefersWhatIsGood(t *testing.T) {
 	}
 }
 
+func TestWhatIsThereIsNamedByLanguages(t *testing.T) {
+	list := []Spec{{Name: "python3", Language: "python"}, {Name: "deno", Language: "typescript"}, {Name: "xsql", Language: "sql"}}
+	require.Equal(t, []string{"javascript", "python", "typescript", "xsql"}, Languages(list))
+	require.Empty(t, Languages(nil))
+}
+
 func TestLanguagesHaveOneName(t *testing.T) {
 	for in, want := range map[string]string{"": "python", "py": "python", "Python": "python", "python3": "python", "js": "javascript", " TS ": "typescript", "R": "r", "bash": "bash", "My-Kernel": "my-kernel"} {
 		require.Equal(t, want, Language(in), in)

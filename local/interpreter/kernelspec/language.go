@@ -1,6 +1,9 @@
 package kernelspec
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // preferred are the kernels of a language by name, the best first.
 func preferred(language string) []string {
@@ -19,6 +22,28 @@ func preferred(language string) []string {
 		return []string{"java", "rapaio-jupyter-kernel"}
 	}
 	return nil
+}
+
+// known are the languages that have preferred kernels.
+var known = [...]string{"bash", "java", "javascript", "python", "r", "typescript"}
+
+// Languages are what For finds kernels for: the known languages, and every other kernel
+// by its name.
+func Languages(list []Spec) []string {
+	var names []string
+	used := map[string]bool{}
+	for _, language := range known {
+		if s, ok := For(language, list); ok {
+			names, used[s.Name] = append(names, language), true
+		}
+	}
+	for _, s := range list {
+		if !used[s.Name] {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Language normalises the name of a language; another name stays, as that of a

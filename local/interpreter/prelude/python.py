@@ -172,12 +172,16 @@ def _sandbox_prelude():
                 figure = getattr(sys.modules.get("matplotlib.figure"), "Figure", None)
                 if figure is None or not isinstance(obj, figure):
                     return super().__call__(obj)
+                import warnings
+
                 try:
                     from e2b_charts import chart_figure_to_dict
                 except ImportError:
                     return None
                 try:
-                    return chart_figure_to_dict(obj) or None
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")  # they are the extractor's own, not of the user's code
+                        return chart_figure_to_dict(obj) or None
                 except Exception:
                     # There is a chart, of a kind that e2b_charts cannot read.
                     return {"type": "unknown", "title": obj.get_suptitle() or None, "elements": []}
