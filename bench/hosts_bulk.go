@@ -18,10 +18,13 @@ func (b *bench) bulk() int {
 	return 100 << 20
 }
 
-// rounds runs each job three times, in turns, and gives the middle of each.
+// turns is how often each transfer is made: they differ much from one time to the next.
+const turns = 7
+
+// rounds runs each job that often, in turns, and gives the middle of each.
 func rounds(jobs map[string]func() (time.Duration, error)) (map[string]time.Duration, error) {
 	took := map[string]samples{}
-	for range 3 {
+	for range turns {
 		for name, do := range jobs {
 			d, err := do()
 			if err != nil {
@@ -60,7 +63,7 @@ func (b *bench) hostOutput(all clients) error {
 		}
 		rows = append(rows, row)
 	}
-	table(fmt.Sprintf("stdout of %d MiB from every host, kept and returned (MB/s, median of 3)", size>>20),
+	table(fmt.Sprintf("stdout of %d MiB from every host, kept and returned (MB/s, median of %d)", size>>20, turns),
 		[]string{"host", "ours", "e2b", "ours : e2b", "at least"}, rows...)
 	return nil
 }
@@ -86,7 +89,7 @@ func (b *bench) hostFiles(s *native.Sandbox, all clients) error {
 		}
 		rows = append(rows, more...)
 	}
-	table(fmt.Sprintf("Files of %d MiB from every host (MB/s, median of 3)", size>>20),
+	table(fmt.Sprintf("Files of %d MiB from every host (MB/s, median of %d)", size>>20, turns),
 		[]string{"host", "way", "ours", "bare", "e2b", "ours : bare", "ours : e2b"}, rows...)
 	fmt.Println("\nTargets: ours : bare at least 0.8, ours : e2b at least 1.2.")
 	return nil
