@@ -178,7 +178,7 @@ func (s *Sandbox) contextual(id string) error {
 		return err
 	}
 	if id == "" {
-		return fault.InvalidArgument("%s is empty", fault.Option("context_id"))
+		return fault.InvalidArgument("%s is missing: give a context, or its id", fault.Option("context"))
 	}
 	return checkText("context_id", id)
 }

@@ -35,7 +35,7 @@ const (
 )
 
 var (
-	errSyntax  = errors.New("no JSON")
+	errSyntax  = errors.New("text of another kind")
 	errDeep    = errors.New("values that lie too deep in each other")
 	errTooLong = errors.New("a key or number that is too long")
 )

@@ -392,6 +392,9 @@ def test_a_watch(options: dict[str, Any]) -> None:
                 await asyncio.sleep(0.01)
         assert called[0] == "new"
         assert [event async for event in watch] == []
+        with pytest.raises(SandboxFileNotFoundError) as missing:
+            await sandbox.files.watch_dir("absent")
+        assert missing.value.partial is None  # a watch has no output
 
     run(options, test)
 

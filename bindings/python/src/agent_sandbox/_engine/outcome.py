@@ -30,9 +30,9 @@ def failure(operation: Operation, value: dict[str, Any], output: bool) -> Sandbo
     """The error of an operation."""
     from .._generated.errors import error_from_json
 
-    if not output:
-        return error_from_json(value)
     partial = value.get("partial")
+    if not output or (not isinstance(partial, dict) and not operation.pid):
+        return error_from_json(value)
     return error_from_json(value, partial=result(operation, partial if isinstance(partial, dict) else {}))
 
 
