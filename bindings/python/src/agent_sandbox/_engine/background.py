@@ -56,7 +56,7 @@ class Background:
             self.loop.posted = self._call
         self._thread = threading.Thread(target=self._run, name="agent-sandbox", daemon=True)
         self._thread.start()
-        atexit.register(self.stop)
+        atexit.register(self._leave)
 
     def _run(self) -> None:
         if not isinstance(self.loop, Loop):
@@ -155,9 +155,15 @@ class Background:
         value: T = result
         return value
 
+    def _leave(self) -> None:
+        """The interpreter ends."""
+        global _leaving
+        _leaving = True
+        self.stop()
+
     def stop(self) -> None:
         """Drains, closes every connection, and ends the thread. Twice is fine."""
-        atexit.unregister(self.stop)
+        atexit.unregister(self._leave)
         if current() is self:
             _forget()
         if self.loop.is_closed() or not self._thread.is_alive():
@@ -176,14 +182,19 @@ class Background:
 
 
 _background: Background | None = None
+_leaving = False
 _guard = threading.Lock()
 #: Of a parent process: its loop's descriptors are shared, so it must not be freed here.
 _inherited: list[Background] = []
 
 
 def background() -> Background:
-    """The process's one background loop."""
+    """The process's one background loop. Other threads than the main one, which the interpreter leaves
+    behind as it ends, get none any more: they wait, as they would wait for an answer.
+    """
     global _background
+    if _leaving and threading.current_thread() is not threading.main_thread():
+        threading.Event().wait()
     if _background is None:
         with _guard:
             if _background is None:
@@ -206,7 +217,7 @@ def _forked() -> None:
     _guard = threading.Lock()
     if _background is not None:
         _inherited.append(_background)
-        atexit.unregister(_background.stop)
+        atexit.unregister(_background._leave)
         _background = None
 
 
