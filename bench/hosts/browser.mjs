@@ -26,12 +26,7 @@ const html = `<!doctype html>
 const server = createServer((request, response) => {
   const path = new URL(request.url, 'http://page').pathname
   if (path === '/favicon.ico') return response.writeHead(404).end()
-  const body =
-    path === '/'
-      ? html
-      : path === '/page.js'
-        ? page
-        : readFileSync(join(dir, path))
+  const body = path === '/' ? html : path === '/page.js' ? page : readFileSync(join(dir, path))
   response
     .setHeader('cache-control', 'max-age=600')
     .setHeader('content-type', types[path.split('.').at(-1)] ?? 'text/html')
