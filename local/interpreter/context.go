@@ -237,7 +237,7 @@ func (s *session) cell(k *kernel, x *execution) error {
 		close(over)
 	} else {
 		// The kernel is on its way out: its end says why.
-		k.end(err)
+		k.cutOff()
 		<-k.dead
 		err = k.death
 	}

@@ -38,15 +38,48 @@ func (m memoryKill) reason() string {
 	return ": most likely the sandbox ran out of memory"
 }
 
-// memoryKilled tells whether the system has killed processes since the kernel began.
-func (k *kernel) memoryKilled() memoryKill {
-	switch {
-	case k.oomKills == nil:
-		return memoryKillUnknown
-	case k.oomKills() > k.oomKillsBefore:
-		return memoryKillYes
+// memoryKills counts the processes that the system killed for want of memory, and
+// those of them that were kernels: what killed one is not what killed the next.
+type memoryKills struct {
+	// count is that of the options; nil when nobody knows.
+	count func() int64
+
+	mu sync.Mutex
+	// told is how many have been put down to a kernel, or were before that.
+	told int64
+}
+
+// sofar is how many there have been.
+func (m *memoryKills) sofar() int64 {
+	if m.count == nil {
+		return 0
 	}
-	return memoryKillNo
+	return m.count()
+}
+
+// take tells whether there has been one since then that is nobody else's.
+func (m *memoryKills) take(since int64) memoryKill {
+	if m.count == nil {
+		return memoryKillUnknown
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	from := max(since, m.told)
+	if m.count() <= from {
+		return memoryKillNo
+	}
+	m.told = from + 1
+	return memoryKillYes
+}
+
+// killer tells who killed a kernel that has just ended.
+func (k *kernel) killer() memoryKill {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.cause != nil || !k.status.Signaled() || k.status.Signal() != syscall.SIGKILL {
+		return memoryKillUnknown
+	}
+	return k.kills.take(k.killsBefore)
 }
 
 // died words the end of a process.

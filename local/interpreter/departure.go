@@ -2,7 +2,6 @@ package interpreter
 
 import (
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/agent-sandbox/agent-sandbox/local/interpreter/jupyter"
@@ -12,7 +11,7 @@ import (
 // at its exit is the code's own.
 const departureGrace = 3 * time.Second
 
-var errOverdue = errors.New("the kernel did not end after exit()")
+var errOverdue error = &deathError{reason: "the kernel did not end after exit()"}
 
 // leaving tells whether the kernel answers that the code told it to end, as exit()
 // and quit() do in IPython. It still answers for a moment, and what it would be

@@ -141,8 +141,8 @@ func (x *execution) died(err error, language string) {
 
 // Why a kernel is ended on purpose.
 var (
-	errRestarting = errors.New("the context is being restarted")
-	errRemoved    = errors.New("the context was removed")
-	errStuck      = errors.New("the kernel did not stop its work when it was asked to")
-	errClosing    = errors.New("the sandbox is stopping")
+	errRestarting       = errors.New("the context is being restarted")
+	errRemoved          = errors.New("the context was removed")
+	errClosing          = errors.New("the sandbox is stopping")
+	errStuck      error = &deathError{reason: "the kernel did not stop its work when it was asked to"}
 )

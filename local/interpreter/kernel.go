@@ -26,9 +26,10 @@ type kernel struct {
 	dir     string
 	process daemon.Process
 	stderr  tail
-	// oomKills is that of the options, oomKillsBefore what it gave at the start.
-	oomKills       func() int64
-	oomKillsBefore int64
+	// kills counts those for want of memory, killsBefore is how many there were
+	// when it was last asked something; mu guards that.
+	kills       *memoryKills
+	killsBefore int64
 	// told is closed at the end of its stderr.
 	told chan struct{}
 	// shell and iopub are connected once the kernel is ready.
@@ -54,6 +55,8 @@ type kernel struct {
 	exited, dead chan struct{}
 	status       syscall.WaitStatus
 	death        error
+	// killed tells who killed it, once exited is closed.
+	killed memoryKill
 }
 
 // asking is one request with what has come of it.
@@ -84,10 +87,8 @@ func (w *workshop) launch(spec kernelspec.Spec, cwd string) (*kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &kernel{spec: spec, session: jupyter.NewSession(), dir: dir, exited: make(chan struct{}), dead: make(chan struct{}), oomKills: w.options.OOMKills}
-	if k.oomKills != nil {
-		k.oomKillsBefore = k.oomKills()
-	}
+	k := &kernel{spec: spec, session: jupyter.NewSession(), dir: dir, exited: make(chan struct{}), dead: make(chan struct{}), kills: w.kills}
+	k.killsBefore = k.kills.sofar()
 	k.inbox = newInbox(inboxDrops)
 	if waits(spec) {
 		k.inbox = newInbox(inboxWaits)
@@ -167,6 +168,7 @@ func (k *kernel) wait() {
 	// What it leaves behind in its session ends with it.
 	daemon.KillSession(k.process.Pid())
 	_ = os.RemoveAll(k.dir)
+	k.killed = k.killer()
 	select {
 	case <-k.told:
 	case <-time.After(toldGrace):
@@ -218,7 +220,7 @@ func (k *kernel) startError(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), errSlowStart) {
 		err = errSlowStart
 	} else if !k.status.Signaled() || k.status.Signal() != syscall.SIGKILL {
-		err = died(k.status, k.stderr.String(), k.memoryKilled())
+		err = died(k.status, k.stderr.String(), k.killed)
 	}
 	return err
 }
@@ -276,7 +278,7 @@ func (k *kernel) ask(kind string, content any, output func(*jupyter.Message, boo
 	a := newAsking(output)
 	a.id = r.ID
 	k.mu.Lock()
-	k.asked = a
+	k.asked, k.killsBefore = a, k.kills.sofar()
 	k.mu.Unlock()
 	return a, k.shell.Send(r)
 }
@@ -346,7 +348,7 @@ func (k *kernel) passOn() {
 // cutGrace is how long a kernel whose connection has ended may take to end itself.
 const cutGrace = time.Second
 
-var errCutOff = errors.New("the kernel closed its connections")
+var errCutOff error = &deathError{reason: "the kernel closed its connections"}
 
 // cutOff ends a kernel that can say nothing any more.
 func (k *kernel) cutOff() {
@@ -413,7 +415,7 @@ func (k *kernel) finish() {
 	}
 	k.death = k.cause
 	if k.death == nil {
-		k.death = died(k.status, k.stderr.String(), k.memoryKilled())
+		k.death = died(k.status, k.stderr.String(), k.killed)
 	}
 	for _, c := range []*jupyter.Channel{k.shell, k.iopub} {
 		if c != nil {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -194,6 +195,29 @@ func TestCodeThatEndsItsKernelTakesNoLaterRunWithIt(t *testing.T) {
 		require.Equal(t, "False", r.text(), code)
 		require.Contains(t, r.Stderr, "exited with code 0", code)
 	}
+}
+
+// closedShell is code that closes the socket on which the kernel is asked.
+const closedShell = "import ipykernel.kernelapp as k; k.IPKernelApp.instance().shell_socket.close()"
+
+func TestAKernelThatCannotBeAskedIsReplaced(t *testing.T) {
+	s := serveKernels(t)
+	s.run(closedShell)
+	r := s.run("1+1")
+	require.Equal(t, "KernelDied", r.Error["name"])
+	require.Equal(t, "the kernel closed its connections; the next run starts a new python kernel, without variables", r.Error["value"])
+	r = s.run("1+1")
+	require.Equal(t, "2", r.text())
+	require.Contains(t, r.Stderr, "the kernel closed its connections")
+}
+
+func TestAKernelKilledByHandIsNotPutDownToMemory(t *testing.T) {
+	kills := atomic.Int64{}
+	s := serveKernels(t, func(o *Options) { o.OOMKills = kills.Load })
+	s.run("1")
+	kills.Store(1) // some other process
+	r := s.run("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+	require.Equal(t, "the kernel's process was killed (SIGKILL); the next run starts a new python kernel, without variables", r.Error["value"])
 }
 
 func (s *served) create(body params) described {

@@ -66,7 +66,7 @@ func New(o Options) *Service {
 		o.Keepalive = 5 * time.Second
 	}
 	s := &Service{options: o}
-	s.contexts = newContexts(&workshop{options: &s.options})
+	s.contexts = newContexts(&workshop{options: &s.options, kills: &memoryKills{count: o.OOMKills}})
 	s.handler = allowOrigins(s.authorize(s.routes()))
 	return s
 }

@@ -15,6 +15,7 @@ import (
 // workshop knows what kernels are made of.
 type workshop struct {
 	options *Options
+	kills   *memoryKills
 }
 
 // standardPath serves when the sandbox's variables name no PATH.
