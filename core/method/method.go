@@ -56,6 +56,9 @@ func (m *Method) Run(ctx context.Context, c *Call) (any, error) {
 		if err := unfilled(m.Params, c.Params); err != nil {
 			return nil, err
 		}
+		if err := unpaired(c.Params); err != nil {
+			return nil, err
+		}
 	}
 	return m.run(ctx, c, p)
 }

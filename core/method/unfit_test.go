@@ -28,6 +28,10 @@ func TestParametersThatDoNotFitAreExplainedInTheCallersTerms(t *testing.T) {
 		{"sandbox.create", `{"mounts": [{"source": 1}]}`, "mounts.source", "mounts.source must be text, not a number"},
 		{"sandbox.create", `{"network": {"allow_out": "x"}}`, "network.allow_out", "network.allow_out must be a list, not text"},
 		{"files.write_files", `{"files": [{"source": {"id": -1}}]}`, "files.source.id", "files.source.id must be a whole number from 0 up, not -1"},
+		{"sandbox.run_code", `{"code": "x='\ud83d'"}`, "code", "code cannot be sent: text must be valid Unicode, without lone surrogates"},
+		{"sandbox.run_code", `{"code": "\ud83d\u0041"}`, "code", "code cannot be sent: text must be valid Unicode, without lone surrogates"},
+		{"sandbox.run_code", `{"code": "\\\uDE00"}`, "code", "code cannot be sent: text must be valid Unicode, without lone surrogates"},
+		{"commands.run", `{"command": "true", "envs": {"A": "\udc80"}}`, "envs", "envs cannot be sent: text must be valid Unicode, without lone surrogates"},
 		{"commands.run", `{`, "", "the parameters cannot be read"},
 	} {
 		t.Run(c.method+" "+c.params, func(t *testing.T) {
@@ -37,6 +41,15 @@ func TestParametersThatDoNotFitAreExplainedInTheCallersTerms(t *testing.T) {
 			message, _ := fault.As(err).Spelled(inTable)
 			require.Equal(t, c.message, message)
 		})
+	}
+}
+
+func TestOnlyHalvesOfSurrogatePairsAreLone(t *testing.T) {
+	for text, want := range map[string]bool{
+		`"\ud83d\ude00"`: false, `"\uD83D\uDE00x"`: false, `"\\ud83d"`: false, `"\\\\ud83d"`: false, `"\u00e9 \n\"😀"`: false,
+		`"\ud83d"`: true, `"\ude00\ud83d"`: true, `"\ud83d\ude00\ude00"`: true, `"\ud83d\\ude00"`: true, `"\\\ud83d"`: true,
+	} {
+		require.Equal(t, want, lone([]byte(text)), text)
 	}
 }
 
