@@ -143,5 +143,8 @@ test('half a surrogate pair is refused by the name of what has it', async (t) =>
   const { sandbox } = await sandboxAt(t)
   await refused(() => sandbox.runCode("x = 's3cr3t\ud83d'"), /^code cannot be sent: .*surrogates/)
   await refused(() => sandbox.commands.run('echo \ude00'), /^command cannot be sent/)
-  await refused(() => sandbox.commands.run('true', { envs: { A: '\udc80' } }), /^envs cannot be sent/)
+  await refused(
+    () => sandbox.commands.run('true', { envs: { A: '\udc80' } }),
+    /^envs cannot be sent/,
+  )
 })
