@@ -150,7 +150,7 @@ async def test_a_refused_connection() -> None:
         pass
     async with client() as c:
         heard = await c.ask(there.url)
-        assert heard.failure == ("connect", f"127.0.0.1:{there.port}", "cannot connect: connection refused")
+        assert heard.failure == ("refused", f"127.0.0.1:{there.port}", "cannot connect: connection refused")
         assert heard.order == ["error", "flush"]
 
 

@@ -224,7 +224,7 @@ async def test_refused() -> None:
         heard = Heard()
         c.http.dial(f"ws://127.0.0.1:{port}/", [], [], 0, heard)
         await heard.until(1)
-        assert heard.failure == ("connect", f"127.0.0.1:{port}", "cannot connect: connection refused")
+        assert heard.failure == ("refused", f"127.0.0.1:{port}", "cannot connect: connection refused")
         for url, headers in (("ftp://x", []), ("ws://x", [("a", "\n")])):
             bad = Heard()
             c.http.dial(url, headers, [], 0, bad)

@@ -97,7 +97,7 @@ class _Attempt:
         try:
             self.transport = await self._open(host, port)
         except OSError as error:
-            raise dial_failure(error) from None
+            raise dial_failure(error, to_proxy=self.proxy is not None) from None
         except UnicodeError:
             raise unusable("the URL has a host name that no resolver can take") from None
         return self.transport

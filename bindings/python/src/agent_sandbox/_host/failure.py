@@ -41,11 +41,11 @@ def unusable(message: str) -> NetFailure:
     return NetFailure(OTHER, message)
 
 
-def dial_failure(error: OSError) -> NetFailure:
-    """The failure of a connection that could not be made."""
+def dial_failure(error: OSError, to_proxy: bool = False) -> NetFailure:
+    """The failure of a connection that could not be made; one to a proxy says nothing of the peer."""
     if isinstance(error, socket.gaierror):
         return NetFailure(RESOLVE, f"the name does not resolve: {error.strerror or 'no address'}")
-    kind = REFUSED if isinstance(error, ConnectionRefusedError) else CONNECT
+    kind = REFUSED if isinstance(error, ConnectionRefusedError) and not to_proxy else CONNECT
     return NetFailure(kind, f"cannot connect: {reason(error)}")
 
 
