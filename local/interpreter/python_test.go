@@ -174,3 +174,13 @@ func hexOf(s string) string {
 	}
 	return b.String()
 }
+
+func TestCommandsOfACellMayWriteACharacterInPieces(t *testing.T) {
+	s := serveKernels(t)
+	r := s.run(`import sys
+code = 'import os, time\nfor b in bytes([240, 159, 152, 128, 230, 188, 162, 240]): os.write(1, bytes([b])); time.sleep(0.07)'
+get_ipython().system(f'{sys.executable} -c "exec({code!r})"')`)
+	require.Equal(t, "😀漢\ufffd", r.Stdout)
+	require.Empty(t, r.Error)
+	require.Equal(t, "3", s.run("get_ipython().system('exit 3')\n_exit_code").text())
+}

@@ -79,6 +79,42 @@ def _sandbox_prelude():
                 # The stream waits for its end when it is closed.
                 stream.watch_fd_thread = types.SimpleNamespace(join=ended.wait, is_alive=lambda e=ended: not e.is_set())
 
+    # What !commands write is decoded in pieces, too. IPython runs them with spawnb
+    # where pexpect has one, which its present versions do not.
+    def whole_characters_of_commands():
+        plain = shell.system
+
+        def spawn_whole():
+            import codecs
+
+            import pexpect
+            from IPython.utils.encoding import DEFAULT_ENCODING
+
+            if hasattr(pexpect, "spawnb") or codecs.lookup(DEFAULT_ENCODING).name != "utf-8":
+                return
+
+            class Spawn(pexpect.spawn):
+                def __init__(self, *args, **options):
+                    self._characters = codecs.getincrementaldecoder("utf-8")("replace")
+                    super().__init__(*args, **options)
+
+                def read_nonblocking(self, *args, **options):
+                    try:
+                        read = super().read_nonblocking(*args, **options)
+                    except pexpect.EOF:
+                        if rest := self._characters.decode(b"", final=True):
+                            return rest.encode()
+                        raise
+                    return self._characters.decode(read).encode()
+
+            pexpect.spawnb = Spawn
+
+        def system(command):
+            spawn_whole()
+            return plain(command)
+
+        shell.system = system
+
     # A crash says where it was, where the service finds it.
     def crash_report():
         import faulthandler
@@ -193,7 +229,16 @@ def _sandbox_prelude():
             if formatter.active_types and made.format_type not in formatter.active_types:
                 formatter.active_types = [*formatter.active_types, made.format_type]
 
-    for part in (slow_down, forget_outputs, whole_characters, crash_report, standard_json, data_formats):
+    parts = (
+        slow_down,
+        forget_outputs,
+        whole_characters,
+        whole_characters_of_commands,
+        crash_report,
+        standard_json,
+        data_formats,
+    )
+    for part in parts:
         try:
             part()
         except Exception as e:
