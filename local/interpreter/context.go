@@ -252,6 +252,10 @@ func (s *session) cell(k *kernel, x *execution) error {
 			k.depart()
 		}
 	default:
+		if k.spec.IsPython() {
+			// It answers always, unless the code broke the kernel itself.
+			x.fail("KernelBroken", "the kernel did not answer, so the code may not have run: restart the context", "")
+		}
 	}
 	return nil
 }

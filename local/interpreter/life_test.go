@@ -211,6 +211,14 @@ func TestAKernelThatCannotBeAskedIsReplaced(t *testing.T) {
 	require.Contains(t, r.Stderr, "the kernel closed its connections")
 }
 
+func TestAKernelThatItsCodeBrokeIsNoSuccess(t *testing.T) {
+	s := serveKernels(t)
+	s.run("import sys; sys.stdout = sys.stderr = None")
+	r := s.run("7")
+	require.Equal(t, "KernelBroken", r.Error["name"])
+	require.Empty(t, r.text())
+}
+
 func TestAKernelKilledByHandIsNotPutDownToMemory(t *testing.T) {
 	kills := atomic.Int64{}
 	s := serveKernels(t, func(o *Options) { o.OOMKills = kills.Load })
