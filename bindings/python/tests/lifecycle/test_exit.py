@@ -29,6 +29,10 @@ CLEAN = {
     "with a stream that was not read": (
         "h = sandbox.commands.run('for i in 1 2 3; do echo $i; done', background=True)\nnext(iter(h))"
     ),
+    "with a core that outlives wasmtime's modules": (
+        "from agent_sandbox._engine.artifact import load\nfrom agent_sandbox._engine.instance import Instance\n"
+        "sys._kept = load(compile=True)\nsys._machine = Instance(*sys._kept)"
+    ),
     "after a fork": (
         "import warnings\nwarnings.simplefilter('ignore')\n"  # Python warns of forks beside threads
         "sandbox.commands.run('true')\nif os.fork(): os.wait()\n"

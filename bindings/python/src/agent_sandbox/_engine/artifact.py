@@ -26,9 +26,11 @@ def load(compile: bool) -> tuple[Engine, Module] | None:
     """The core's module; None when it has to be compiled and ``compile`` is false."""
     from wasmtime import Engine
 
+    from .immortal import immortal
+
     engine = Engine()
     module = _shipped(engine) or _portable(engine, compile)
-    return None if module is None else (engine, module)
+    return None if module is None else (immortal(engine), immortal(module))
 
 
 def _portable(engine: Engine, compile: bool) -> Module | None:

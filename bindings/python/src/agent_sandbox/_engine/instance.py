@@ -9,6 +9,7 @@ from wasmtime import Engine, Linker, Memory, Module, Store
 
 from .call import Call, Size, hot_call, hot_size
 from .frame import NOBODY, VERSION, Frame, number, parse
+from .immortal import immortal
 from .machine import MachineDied
 from .wasi import System
 
@@ -33,6 +34,7 @@ class Instance:
         self._size = 0
         self._view = memoryview(b"")
         self._system.attach(self._memory_view)
+        immortal(self._store)  # only now: one that did not start is freed
 
     def _start(self, exports: Any) -> None:
         try:
